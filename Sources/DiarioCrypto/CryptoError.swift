@@ -1,13 +1,13 @@
 import COpenSSL
 
-/// What can be wrong with the library that this program found at its start.
+/// A fault of the library that this program found at its start.
 package enum CryptoError: Error, Hashable, Sendable {
     /// libcrypto is older than 3.0; `found` is what it says of itself.
     case tooOld(found: String)
     /// libcrypto does not compute SHA-256 as it should.
     case wrongResult
 
-    /// What failed and what to do about it.
+    /// What failed, and the remedy.
     package var message: String {
         switch self {
         case .tooOld(let found):
@@ -18,7 +18,7 @@ package enum CryptoError: Error, Hashable, Sendable {
     }
 }
 
-/// The library behind this module: OpenSSL's libcrypto.
+/// The library of this module: OpenSSL's libcrypto.
 package enum CryptoLibrary {
     /// Checks the library; called before the first hash that anyone relies on.
     package static func check() throws(CryptoError) {

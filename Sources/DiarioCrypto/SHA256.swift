@@ -71,19 +71,18 @@ package enum SHA256 {
         }
     }
 
-    /// Bytes that `hash(padding:size:)` needs behind a message.
+    /// Bytes that `hash(padding:size:)` needs after a message.
     package static var paddingSize: Int { Int(DIARIO_SHA256_PADDING) }
 
-    /// The hash of the first `size` bytes, behind which `paddingSize` more are overwritten.
+    /// The hash of the first `size` bytes; the next `paddingSize` bytes are overwritten.
     ///
-    /// The fastest way for messages that are put together in memory which is kept.
+    /// The fastest way for messages that are put together in reused memory.
     package static func hash(padding message: inout [UInt8], size: Int) -> Hash32 {
         precondition(
             size >= 0 && size <= message.count - paddingSize,
             "the padding has room behind the message"
         )
-        // Safe: the function touches no more than the message and the room behind it, and writes
-        // 32 bytes.
+        // Safe: the function touches only the message and the room after it, and writes 32 bytes.
         return unsafe message.withUnsafeMutableBufferPointer { message in
             unsafe Hash32 { digest in
                 unsafe diario_sha256_padded(message.baseAddress, size, digest)

@@ -1,9 +1,9 @@
 package import DiarioStorage
 
-/// What can go wrong when frames are read or written.
+/// An error of reading or writing frames.
 package enum FrameError: Error, Equatable, Sendable {
     case storage(StorageError)
-    /// What a frame holds is not what the format demands.
+    /// The content of a frame breaks a rule of the format.
     case damaged(Fault)
     /// Two syncs failed in a row, so nothing more is taken until the log is opened again.
     case stopped(StorageError)

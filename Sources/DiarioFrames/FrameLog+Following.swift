@@ -2,14 +2,14 @@ import DiarioCore
 import DiarioFormat
 import DiarioStorage
 
-// What other processes write while this one has the log open.
+// Following frames that other processes write while this one has the log open.
 extension FrameLog {
-    /// How it is made sure that the last frame is on disk.
+    /// The way to make sure that the last frame is on disk.
     package enum Trust {
         /// Enough while this process would have been told of a sync that failed.
         case synced
-        /// After a sync that failed for somebody else a later one says nothing: only bytes that are
-        /// written anew are synced anew. Only under the lock.
+        /// After a sync that failed for another process a later success means nothing: only bytes
+        /// that are written again are synced again. Only under the lock.
         case writtenAgain
     }
 

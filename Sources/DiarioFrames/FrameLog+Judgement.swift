@@ -2,8 +2,8 @@ import DiarioCore
 import DiarioFormat
 import DiarioStorage
 
-// What to make of bytes that are no valid frame where one could be: the end of the log, the last
-// write of a crash, or damage. schema/format/frames.md, "Recovery".
+// Judging bytes that are no valid frame where one could be: the end of the log, the last write of
+// a crash, or damage. schema/format/frames.md, section 7.
 
 extension FrameLog {
     /// Decides whether frames end at `offset`, or a crash tore the last one, or bytes are damaged.
@@ -91,7 +91,7 @@ extension FrameLog {
         return false
     }
 
-    /// What there is of a frame at `offset`, and all bytes of it.
+    /// The frame at `offset`, if there is one, with all its bytes.
     private func frame(
         at offset: Int,
         of file: FrameFile,
@@ -141,9 +141,9 @@ extension FrameLog {
         return nil
     }
 
-    /// Where bytes first look like the start of a frame of this generation, from `offset` on.
+    /// The first offset at which bytes look like the start of a frame of this generation.
     ///
-    /// Mostly all that follows is zeros or of an earlier use, and so it is read in small pieces.
+    /// Mostly the rest is zeros or from an earlier use, so it is read in small pieces.
     private func startOfFrame(_ file: FrameFile, after offset: Int) throws(FrameError) -> Int? {
         var bytes: [UInt8] = []
         var start = offset

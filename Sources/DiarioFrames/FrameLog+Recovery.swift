@@ -2,7 +2,7 @@ import DiarioCore
 import DiarioFormat
 package import DiarioStorage
 
-/// What opening a log found besides its frames.
+/// The findings of opening a log, besides its frames.
 package struct RecoveryReport: Equatable, Sendable {
     /// A frame that a crash tore.
     package var cut: TornEnd?
@@ -30,7 +30,7 @@ extension FrameLog {
         firstNumber = 1
         nextFrame = 1
         lastOffset = nil
-        // What was written is among what is read; what was spare may be in use again.
+        // Own frames are read again, and spare files may be in use by now.
         spareCount = 0
         // Before the files are listed, since another process may begin one and leave a mark of it.
         let mark = try readMark()
@@ -101,8 +101,8 @@ extension FrameLog {
         return false
     }
 
-    /// A fault if the mark speaks of a file behind those that were read: it was begun, and is gone
-    /// or holds no frame any more.
+    /// A fault if the mark names a file after those that were read: it was begun, and is gone or
+    /// has no frame any more.
     private func missingFault(_ mark: SyncedMark?) -> Fault? {
         guard let mark, mark.length > UInt64(LogFileHeader.size),
             let newest = files.last, newest.number < mark.number
@@ -134,7 +134,7 @@ extension FrameLog {
         return mark.generation == files.last?.generation && mark.length > UInt64(length)
     }
 
-    /// Reads the frames of one file; `later` are the numbers of those behind it.
+    /// Reads the frames of one file; `later` are the numbers of those after it.
     private mutating func read(
         _ frames: FrameFile,
         of file: any LogFile,
@@ -170,7 +170,7 @@ extension FrameLog {
             var rest = FrameSource(frames, from: length)
             if let last { try visit(last) }
             last = try replay(&rest, end: end, visit)
-            // What there is of it is judged anew, unless it is not to be had in this way.
+            // The file is judged again, unless it cannot be read in this way.
             guard last != nil else { break }
             report = RecoveryReport()
         }
@@ -183,8 +183,8 @@ extension FrameLog {
 
     /// True if another process began a file after the newest one that was read.
     package func hasNewFile() throws(FrameError) -> Bool {
-        // Where this process could not put a frame into a file, others begin that anew, or go on in
-        // the one before.
+        // If this process could not write a frame to a file, others begin that file again, or
+        // continue in the one before.
         if lastOffset == nil, files.count > 1 { return true }
         guard let number = try storing({ () throws(StorageError) in try listFiles()?.last }),
             number != files.last?.number
@@ -286,7 +286,7 @@ extension FrameLog {
         try cut(frames, at: LogFileHeader.size, header.firstFrame, mayCut: mayCut, &report)
     }
 
-    /// What is known of the file that follows one.
+    /// The facts about the next file.
     enum NextFile {
         /// There is none that counts.
         case none
@@ -295,7 +295,7 @@ extension FrameLog {
         case damaged
     }
 
-    /// `later` are the numbers of the files behind the one that is read.
+    /// `later` are the numbers of the files after the one that is read.
     private func nextFile(_ later: ArraySlice<UInt64>) throws(FrameError) -> NextFile {
         guard let number = later.first else { return .none }
         let file = try openFile(number, forWriting: false)

@@ -1,7 +1,7 @@
 package import DiarioCore
 package import DiarioStorage
 
-/// Where a frame lies.
+/// The place of a frame.
 package struct FramePlace: Hashable, Sendable {
     package let file: UInt64
     /// Of the file, so that a later use of it is told from this one.
@@ -13,11 +13,11 @@ package struct FramePlace: Hashable, Sendable {
 package struct LogFileState: Sendable {
     package let number: UInt64
     let generation: UInt64
-    /// Where its last known frame ends.
+    /// The end of its last known frame.
     package internal(set) var length: Int
 }
 
-/// How large frames and their files grow.
+/// The bounds of frames and their files.
 package struct FrameSizes: Hashable, Sendable {
     /// Bytes of the records of one frame.
     package var frameMax: Int
@@ -53,17 +53,17 @@ package struct FrameLog: ~Copyable {
     /// The newest file, open; nil before the first frame and for a reader of an empty log.
     var newest: (any LogFile)?
     var nextFrame: UInt64 = 1
-    /// Where the last frame of the newest file starts; nil if there is none.
+    /// The start of the last frame of the newest file; nil if there is none.
     var lastOffset: Int?
     /// The number of the first file, while there is none with frames.
     var firstNumber: UInt64 = 1
-    /// Where the frames of the newest file are known to be synced to.
+    /// The length up to which the newest file is known to be synced.
     var syncedLength = 0
     /// The newest file's size on disk: zeros or an older use follow its frames.
     var allocatedSize = 0
     /// Why nothing more is taken.
     package internal(set) var stopped: StorageError?
-    /// How many of the oldest files hold nothing that is needed, and may be used again.
+    /// The number of oldest files without live bytes, which may be used again.
     package internal(set) var spareCount = 0
 
     package init(
@@ -145,7 +145,7 @@ package struct FrameLog: ~Copyable {
         throw .stopped(cause)
     }
 
-    /// Where the frames of the newest file end.
+    /// The end of the frames of the newest file.
     private var length: Int { files.last?.length ?? 0 }
 
     private var nextPlace: FramePlace {
@@ -170,7 +170,7 @@ package struct FrameLog: ~Copyable {
                 offset += count
             }
         } catch {
-            // What was gained may do for this frame; a later one tries again.
+            // The zeros written so far may do for this frame; a later one tries again.
             guard size <= offset, error != .cut else { throw .storage(error) }
         }
         do { try newest.sync() } catch {
@@ -183,8 +183,8 @@ package struct FrameLog: ~Copyable {
         return nil
     }
 
-    /// Goes on in a new file, since what the newest one has on disk behind its frames is unknown
-    /// for ever after a sync that failed.
+    /// Continues in a new file, since after a failed sync the bytes of the newest one after its
+    /// frames are unknown for ever.
     private mutating func leaveFile(
         after failure: StorageError,
         _ frameSize: Int
@@ -238,9 +238,9 @@ package struct FrameLog: ~Copyable {
         let path = FramePaths.file(number)
         let usesSpare = spareCount > 0
         do {
-            // Before anything is there of the file: whoever does not see it would go on in the one
-            // before, beyond the length that this header states. To announce it in vain only costs
-            // the others a look.
+            // Before the file exists: a process that does not see it would continue in the one
+            // before, beyond the length that this header states. A false announcement only costs
+            // the others a check.
             try lock?.setNote(number)
             if usesSpare {
                 do throws(StorageError) {
@@ -276,11 +276,11 @@ package struct FrameLog: ~Copyable {
         }
     }
 
-    /// Writes a frame that may or may not be on disk to a new file, and syncs it there; where it
-    /// lies.
+    /// Writes a frame that may or may not be on disk to a new file, and syncs it there; gives its
+    /// place.
     ///
-    /// What the medium holds of it in the old file is unknown for ever; the new file's header says
-    /// that the old one ends before it.
+    /// Its state in the old file is unknown for ever; the new file's header says that the old one
+    /// ends before it.
     private mutating func relocate(
         _ frame: inout [UInt8],
         _ header: FrameHeader,

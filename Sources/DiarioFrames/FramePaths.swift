@@ -1,4 +1,4 @@
-/// Where the files of the write-ahead log lie in a data directory: schema/format/directory.md.
+/// The paths of the write-ahead log in a data directory: schema/format/directory.md, section 3.
 package enum FramePaths {
     package static let folder = "wal"
     package static let reserve = "wal/reserve"

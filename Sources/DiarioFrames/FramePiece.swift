@@ -30,12 +30,12 @@ struct FrameFile: Sendable {
 /// A frame of a piece.
 package struct Frame: Sendable {
     package let number: UInt64
-    /// Where it starts in the bytes of its piece.
+    /// Its offset in the bytes of its piece.
     package let offset: Int
     let bodySize: Int
     package let recordCount: Int
 
-    /// Where its records lie in the bytes of its piece.
+    /// The range of its records in the bytes of its piece.
     package var body: Range<Int> {
         offset + FrameHeader.size..<offset + FrameHeader.size + bodySize
     }
@@ -43,10 +43,10 @@ package struct Frame: Sendable {
     var end: Int { offset + FrameHeader.frameSize(body: bodySize) }
 }
 
-/// Some of a log file: whole frames, one behind the other, all of which verify.
+/// A part of a log file: consecutive whole frames, all of which verify.
 package struct FramePiece: Sendable {
     package private(set) var bytes: [UInt8] = []
-    /// Where in the file `bytes` start.
+    /// The offset of `bytes` in the file.
     package private(set) var start = 0
     package private(set) var frames: [Frame] = []
     /// The number and the generation of the file.
@@ -62,7 +62,7 @@ package struct FramePiece: Sendable {
         frames.removeSubrange((count ?? frames.count)...)
     }
 
-    /// Where in the file the bytes behind the last frame are.
+    /// The offset in the file of the end of the last frame.
     var end: Int { start + (frames.last?.end ?? 0) }
 
     /// Reads the frames that follow `offset` and end at `limit` at the latest; there are none if

@@ -42,7 +42,7 @@ extension SyncedMark {
     /// The mark of a data directory; nil if there is none, or none that verifies.
     package static func read(in directory: any LogDirectory) throws(StorageError) -> SyncedMark? {
         guard try directory.exists(FramePaths.syncedMark) else { return nil }
-        // What is longer is none, as what is shorter.
+        // A file of another size is no mark.
         let size = try directory.open(FramePaths.syncedMark, .read).size()
         guard size <= Self.size else { return nil }
         let bytes = try directory.contents(of: FramePaths.syncedMark, sizeMax: size)

@@ -21,7 +21,7 @@ func builtInSource(of packs: [PackFolder], openAPI: String) throws(Failure) -> S
             package static let files: [(path: String, text: String)] = [
         \(entries)    ]
 
-            /// What is served over HTTP, as OpenAPI in YAML.
+            /// The HTTP interface, as OpenAPI in YAML.
             package static let openAPI: String = \(Literal.line(openAPI))
         }
 

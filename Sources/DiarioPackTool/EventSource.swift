@@ -71,9 +71,9 @@ private func appendPack(
     }
 }
 
-/// What documentation comments say.
+/// Documentation comments.
 enum Comment {
-    /// A first sentence on its own, and the rest behind it.
+    /// The first sentence by itself, then the rest.
     static func paragraphs(
         _ title: String?,
         _ description: String?,

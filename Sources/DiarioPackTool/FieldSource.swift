@@ -1,6 +1,6 @@
 import DiarioSchema
 
-/// How one field of an event type is written in Swift.
+/// The Swift source of one field of an event type.
 struct FieldSource {
     private let field: Field
     /// The number by which it is encoded.
@@ -55,7 +55,7 @@ struct FieldSource {
         return (setMayThrow ? "try " : "") + "fields.set(\(value), at: \(index))"
     }
 
-    /// Where its value goes when it is decoded.
+    /// The target of its decoded value.
     var assigned: String { name == "fields" ? "self.fields" : name }
 
     /// The expression that decodes it.

@@ -16,7 +16,7 @@ enum Literal {
 
     /// On several lines, as `text` has them; those that are longer than `width` are broken.
     ///
-    /// `fence` is what stands beside the quotes.
+    /// `fence` is the signs beside the quotes.
     static func block(_ text: String, width: Int) -> (fence: String, lines: [String]) {
         var fence = "#"
         while text.contains("\\" + fence) || text.contains("\"\"\"" + fence) { fence += "#" }

@@ -68,7 +68,7 @@ extension PackFile {
     }
 }
 
-/// What the build shows when something is wrong.
+/// An error that the build shows.
 struct Failure: Error {
     let lines: [String]
 }

@@ -38,7 +38,7 @@ enum SwiftNames {
         return first.isNumber ? "value" + name : name
     }
 
-    /// `names` with a number behind those that came before.
+    /// `names`, with a number after repeated ones.
     static func distinct(_ names: [String]) -> [String] {
         var known = Set(names)
         var used: Set<String> = []

@@ -10,7 +10,7 @@ struct SwiftText {
         text += line.isEmpty ? "\n" : String(repeating: "    ", count: depth) + line + "\n"
     }
 
-    /// Adds what `body` adds, between braces behind `head`.
+    /// Adds `head` and, between braces, everything that `body` adds.
     mutating func block(_ head: String, _ body: (inout SwiftText) -> Void) {
         line(head + " {")
         indented(body)
@@ -41,7 +41,7 @@ struct SwiftText {
         }
     }
 
-    /// Adds a literal of several lines; behind `head`, if there is one.
+    /// Adds a literal of several lines, after `head` if there is one.
     mutating func literal(_ content: String, after head: String = "") {
         let isAlone = head.isEmpty
         let room = Self.width - 4 * (depth + (isAlone ? 0 : 1))

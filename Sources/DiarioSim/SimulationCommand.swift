@@ -1,7 +1,7 @@
 import DiarioSimulation
 import DiarioStorage
 
-/// What the program was asked for.
+/// The arguments of the program.
 struct SimulationCommand {
     private enum Request {
         case help

@@ -4,7 +4,7 @@ import Darwin
 import Glibc
 #endif
 
-/// Where mistakes and progress go, so that they do not mix with results.
+/// The output of errors and progress, so that they do not mix with results.
 enum StandardError {
     static var isTerminal: Bool { isatty(2) == 1 }
 

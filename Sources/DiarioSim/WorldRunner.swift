@@ -15,13 +15,13 @@ struct WorldRunner: Sendable {
     /// Worlds that are lived through at the same time; there are no more threads than processors.
     private static let workerCount = 8
 
-    /// What became of a world of either kind.
+    /// The result of a world of either kind.
     struct Outcome: Sendable {
         let title: String
         let violation: String?
         let lines: [String]
         let hash: String
-        /// How to see it again.
+        /// The command that repeats it.
         let replay: String
     }
 

@@ -3,7 +3,7 @@ package struct Fault: Error, Hashable, Sendable {
     /// The file, relative to the data directory.
     package let file: String
     package let offset: Int
-    /// What is wrong and what is lost, as a clause.
+    /// The damage and its loss, as a clause.
     package let what: String
 
     package init(file: String, offset: Int, what: String) {
@@ -21,7 +21,7 @@ package struct TornEnd: Equatable, Sendable {
     package let file: String
     package let offset: Int
     package let size: Int
-    /// Where the bytes are kept; nil if this process may not write.
+    /// The file that keeps the bytes; nil if this process may not write.
     package let keptIn: String?
 
     package init(file: String, offset: Int, size: Int, keptIn: String?) {

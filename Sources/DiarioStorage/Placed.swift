@@ -11,7 +11,7 @@
     }
 
     deinit {
-        // Safe: the value is there since `init`, and nobody has it any more.
+        // Safe: the value is there since `init`, and nothing refers to it any more.
         unsafe place.deinitialize(count: 1)
         unsafe place.deallocate()
     }

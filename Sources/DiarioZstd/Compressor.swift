@@ -2,7 +2,7 @@ import CZstd
 
 /// Compresses by zstd at one level, with a context that is kept from call to call.
 @safe package struct Compressor: ~Copyable {
-    // Made by `init`, freed by `deinit`, handed to nobody.
+    // Made by `init`, freed by `deinit`, never passed on.
     private let context: OpaquePointer
 
     /// A compressor of `level` 1 (fast) to 22.
@@ -27,8 +27,8 @@ import CZstd
     /// Appends the compressed form of `bytes` to `output`.
     ///
     /// When it throws, `output` is as it was.
-    /// With a `prefix`, which whoever decompresses has to have, too, what stands in that takes
-    /// little; the result then has a checksum of `bytes`.
+    /// With a `prefix`, which is needed to decompress too, bytes that occur in it take little; the
+    /// result then has a checksum of `bytes`.
     package mutating func compress(
         _ bytes: Span<UInt8>,
         after prefix: Span<UInt8>? = nil,

@@ -2,7 +2,7 @@ import CZstd
 
 /// Decompresses what `Compressor` made, with a context that is kept from call to call.
 @safe package struct Decompressor: ~Copyable {
-    // Made by `init`, freed by `deinit`, handed to nobody.
+    // Made by `init`, freed by `deinit`, never passed on.
     private let context: OpaquePointer
 
     package init() throws(ZstdError) {

@@ -1,6 +1,6 @@
 import CZstd
 
-/// What can go wrong with compressed bytes and the library that makes them.
+/// An error of compressed bytes, or of the library that makes them.
 package enum ZstdError: Error, Hashable, Sendable {
     /// The bytes are not what a compressor wrote; `code` is zstd's own.
     case damaged(code: UInt32)
@@ -10,7 +10,7 @@ package enum ZstdError: Error, Hashable, Sendable {
     /// libzstd is older than 1.4; `found` is its version number (10 400 is 1.4.0).
     case tooOld(found: UInt32)
 
-    /// What failed and what to do about it.
+    /// What failed, and the remedy.
     package var message: String {
         switch self {
         case .damaged(let code):

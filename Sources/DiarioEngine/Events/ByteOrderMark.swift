@@ -5,7 +5,7 @@
 package enum ByteOrderMark {
     private static let bytes: [UInt8] = [0xef, 0xbb, 0xbf]
 
-    /// How many bytes the mark takes at the start of `text`: 3, or 0 if there is none.
+    /// The size of the mark at the start of `text`: 3, or 0 if there is none.
     package static func size(atStartOf text: [UInt8]) -> Int {
         text.starts(with: bytes) ? bytes.count : 0
     }

@@ -26,7 +26,7 @@ package struct EventBody {
         let origin: Origin
     }
 
-    /// How many events there are.
+    /// The number of events.
     package var count: Int { recorder.count + cloudEvents.count }
 
     /// The events, if they have origins of a client's own.
@@ -74,7 +74,7 @@ package struct EventBody {
     }
 
     /// Records those CloudEvents that are not known yet, durably; `origins` are those that the
-    /// authority of this space took up, as far as they were read.
+    /// authority of this space imported, as far as they were read.
     ///
     /// An event that was refused before has the position 0.
     package func importOnce(
@@ -142,7 +142,7 @@ package struct EventBody {
 }
 
 extension Space {
-    /// Where events are that have these origins here.
+    /// The places of the events with these origins.
     fileprivate func recorded(_ origins: [Origin]) throws(DiarioError) -> RecordedEvents {
         var positions: [Origin: UInt64] = [:]
         for (replica, own) in Dictionary(grouping: origins, by: { $0.replica }) {
@@ -158,7 +158,7 @@ extension Space {
 
 /// By whom the events of a request may be.
 package struct ActorPolicy: Sendable {
-    /// Who asks; nil if nobody knows.
+    /// The caller's actor; nil if it has none.
     private let own: String?
     private let mayNameOthers: Bool
 
@@ -167,7 +167,7 @@ package struct ActorPolicy: Sendable {
         self.mayNameOthers = mayNameOthers
     }
 
-    /// Names who asks where an event names nobody, and refuses others.
+    /// Fills in the caller's actor if an event has none, and refuses other actors.
     func settle(_ line: inout EventLine, at place: InputPlace) throws(DiarioError) {
         guard let own else { return }
         guard let actor = line.actor else {

@@ -5,7 +5,7 @@ import DiarioLog
 import DiarioSchema
 import DiarioStorage
 
-/// What was imported into a space, while one program imports: schema/format/sync.md, section 12.
+/// The imports into a space, while one program imports: schema/format/sync.md, section 12.
 struct ImportLedger {
     private let space: Space
     /// True if the space says in its own log what was imported.
@@ -61,7 +61,7 @@ struct ImportLedger {
         try origins.follow(space)
     }
 
-    /// What was just recorded need not be read.
+    /// Notes events that were just recorded, so that they need not be read.
     mutating func noteOwn(_ batches: AppendedBatches) {
         guard let first = batches.first?.firstPosition, let last = batches.last,
             let position = last.firstPosition
@@ -116,7 +116,7 @@ struct ImportLedger {
     }
 }
 
-/// What events say, whenever and under whatever origin they were recorded.
+/// A digest of events that does not depend on when and under which origin they were recorded.
 struct ImportDigest {
     private let stream = SHA256Stream()
     private var text: [UInt8] = []

@@ -9,11 +9,11 @@ struct ImportRecorder {
     private var reader: EventLineReader
     private var line = EventLine()
     private(set) var ledger: ImportLedger
-    /// Who the events may be by.
+    /// The actors that events may have.
     private let policy: ActorPolicy?
     /// The last sequence that each replica had here before: their events need no taking up.
     private let own: [ReplicaID: UInt64]
-    /// Who wrote events of the engine in the lines: what they wrote is not recorded again.
+    /// The authorities in the lines, whose events are not recorded again.
     private var authorities: Set<ReplicaID> = []
     /// True if there may be such events.
     private var takesAuthority = true
@@ -53,7 +53,7 @@ struct ImportRecorder {
 
     private static let groupSizeMax = Limits.batchSizeMax / 2
     private static let attemptCountMax = 16
-    /// Where lines stand that were found good before.
+    /// The place of lines that were checked before.
     private static let nowhere = InputPlace(line: 0)
 
     /// The caller holds the imports of the space.
@@ -128,7 +128,7 @@ struct ImportRecorder {
         }
     }
 
-    /// What is known while lines are checked, none of which is recorded yet.
+    /// The state of checking lines, none of which is recorded yet.
     struct Check {
         fileprivate var draft = DraftBatch()
         fileprivate var grouping = BatchGrouping()
@@ -211,7 +211,7 @@ struct ImportRecorder {
             let (replica, last) = try logging { () throws(LogError) in
                 try space.store.author(of: space.id)
             }
-            // Whatever is recorded behind this takes that sequence.
+            // The next recorded event takes that sequence.
             if ledger.isAuthority { try leaveOutKnown(&lines) }
             guard !lines.isEmpty else { return }
             let first = Origin(replica: replica, sequence: last + 1)
@@ -307,7 +307,7 @@ struct ImportRecorder {
             } else if let new = ledger.origins[origin] {
                 line.payload.setBytes(Array(new.text.utf8).span, at: index)
             } else if !field.isNewID, own[origin.replica] == nil {
-                // No event of this space has it, unless somebody gave this very id to something.
+                // No event of this space has it, unless a thing was given exactly this id.
                 unresolved += 1
             }
         }

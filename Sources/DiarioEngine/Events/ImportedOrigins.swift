@@ -3,10 +3,10 @@ import DiarioFormat
 import DiarioLog
 import DiarioSchema
 
-/// Which origins of other spaces were recorded here, and what their origins here are.
+/// The imported origins of other spaces, with their origins here.
 ///
-/// An authority keeps it in the space's own history, as events `engine.events.imported`; where the
-/// authority is elsewhere it stands beside the log: schema/format/sync.md, section 12.
+/// An authority keeps them in the space's own history, as events `engine.events.imported`; if the
+/// authority is elsewhere they are beside the log: schema/format/sync.md, section 12.
 ///
 /// Follows the log: the part that was read once is not read again.
 package struct ImportedOrigins: Sendable {
@@ -15,7 +15,7 @@ package struct ImportedOrigins: Sendable {
     /// For each replica its runs in order of sequence, without overlap.
     private var runs: [ReplicaID: [ImportedRun]] = [:]
     private var runCount = 0
-    /// What came since the runs were put in order.
+    /// The origins added since the runs were sorted.
     private var recent: [Origin: Origin] = [:]
 
     private static let typeName = "engine.events.imported"
@@ -27,7 +27,7 @@ package struct ImportedOrigins: Sendable {
 
     init(of space: Space) throws(DiarioError) { try follow(space) }
 
-    /// Reads what the log says behind what was read of it.
+    /// Reads the new events of the log.
     package mutating func follow(_ space: Space) throws(DiarioError) {
         let head = space.store.head(of: space.id)
         guard end < head else { return }

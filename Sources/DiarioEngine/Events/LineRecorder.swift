@@ -13,9 +13,9 @@ package struct LineRecorder {
     private var reader: EventLineReader
     private var line = EventLine()
     private var lineNumber = 0
-    /// Who the events may be by.
+    /// The actors that events may have.
     private let policy: ActorPolicy?
-    /// How many events were taken in.
+    /// The number of events added.
     package private(set) var count = 0
     /// Complete batches, in the order of the lines.
     private var contents: [Append.Content] = []
@@ -60,7 +60,7 @@ package struct LineRecorder {
         try add(text, at: InputPlace(line: lineNumber))
     }
 
-    /// The same, for an event that stands somewhere else than on the next line.
+    /// The same, for an event that is not on the next line.
     mutating func add(_ text: Span<UInt8>, at place: InputPlace) throws(DiarioError) {
         do throws(DiarioError) { try read(text, at: place) } catch {
             endBatch(unlessIn: text)

@@ -6,8 +6,8 @@ import DiarioSchema
 /// Events whose origins a client drew itself, so that each is recorded once however often it is
 /// sent: schema/format/http.md, section 7.
 ///
-/// How they compare with what is recorded is found out, and what is new appended, while nobody
-/// else records for their replica.
+/// They are compared with the log, and new ones appended, while no one else records for their
+/// replica.
 package struct NamedEvents {
     package let replica: ReplicaID
     private let space: Space
@@ -92,7 +92,7 @@ package struct NamedEvents {
         return last.batchStart
     }
 
-    /// Puts ids in the place of what stands for them: they are known, since the origins are.
+    /// Replaces `#n` by ids, which are known, since the origins are.
     private func complete(
         _ payload: inout Payload,
         of type: EventType,
@@ -117,7 +117,7 @@ package struct NamedEvents {
 
     // MARK: What is known
 
-    /// Why the events cannot be recorded behind what is recorded of their replica; nil if they can.
+    /// Why the events cannot be recorded after those of their replica; nil if they can.
     ///
     /// Those with sequences up to `last` are compared with what the log has under their origins.
     package mutating func conflict(through last: UInt64) throws(DiarioError) -> OriginConflict? {
@@ -212,8 +212,7 @@ package struct NamedEvents {
 
     // MARK: What is new
 
-    /// Of new events that ask that nobody changed what they are about: the lowest base of each
-    /// subject.
+    /// The lowest base of each subject, of new events with `ifUnchanged`.
     package func bases(after last: UInt64) -> [[UInt8]: UInt64] {
         var bases: [[UInt8]: UInt64] = [:]
         for event in events where event.origin.sequence > last && event.line.ifUnchanged {
@@ -225,7 +224,7 @@ package struct NamedEvents {
         return bases
     }
 
-    /// The first new event whose subject others changed behind its base, by the last positions at
+    /// The first new event whose subject others changed after its base, by the last positions at
     /// which they wrote to subjects; nil if there is none.
     package func conflict(
         after last: UInt64,
@@ -246,11 +245,11 @@ package struct NamedEvents {
         return nil
     }
 
-    /// Records the new events behind the position `head`, durably, with clocks that follow `clock`;
+    /// Records the new events after the position `head`, durably, with clocks that follow `clock`;
     /// gives the last one of these.
     ///
-    /// - Throws: `.outOfOrder` if another process recorded something meanwhile. What was recorded
-    ///   before that stays.
+    /// - Throws: `.outOfOrder` if another process recorded something meanwhile. Events recorded
+    ///   before that stay.
     package mutating func append(
         after last: UInt64,
         behind head: UInt64,
@@ -299,7 +298,7 @@ package struct NamedEvents {
         return clock
     }
 
-    /// What is recorded now, in the order of the events.
+    /// The places of the events, in their order.
     package var recorded: RecordedEvents {
         RecordedEvents(
             origins: events.map { $0.origin },
@@ -332,7 +331,7 @@ package struct OriginConflict: Sendable {
     }
 }
 
-/// Where the events of a request are, in their order.
+/// The places of the events of a request, in their order.
 package struct RecordedEvents: Sendable {
     package let origins: [Origin]
     package let positions: [UInt64]
@@ -353,7 +352,7 @@ extension PreservedRows {
 extension EventLine {
     fileprivate func text(_ range: Range<Int>?) -> ArraySlice<UInt8>? { range.map { arena[$0] } }
 
-    /// What it is about, as text; nil if about nothing.
+    /// The subject as text; nil if it has none.
     fileprivate var subjectBytes: [UInt8]? {
         guard let index = type.subjectFieldIndex else { return text(subject).map { Array($0) } }
         return payload.bytes(at: index).map { Array($0) }

@@ -1,15 +1,15 @@
 public import DiarioCore
 package import DiarioSchema
 
-/// An event as it stands in the log.
+/// An event of the log.
 public struct RecordedEvent: Sendable {
     package let eventType: EventType
     package let payload: Payload
     /// The row's own subject; nil where a field of the payload says it.
     package let ownSubject: String?
-    /// Who wrote it, and as which of its events; never changes.
+    /// Its author and its number among the author's events; never changes.
     public let origin: Origin
-    /// Where it stands in the canonical log, from 1; nil while it is pending.
+    /// Its place in the canonical log, from 1; nil while it is pending.
     public let position: UInt64?
     /// When the author says it happened.
     public let at: Timestamp
@@ -19,7 +19,7 @@ public struct RecordedEvent: Sendable {
     public let acceptedAt: Timestamp?
     /// The highest position that its author knew.
     public let base: UInt64
-    /// Who did it: an opaque id.
+    /// The actor, as an opaque id.
     public let actor: String?
 
     /// The full name of the type, such as `meals.food.logged`.
@@ -27,7 +27,7 @@ public struct RecordedEvent: Sendable {
     /// The version of the type.
     public var version: Int { eventType.version }
 
-    /// What it is about, if anything is said of that.
+    /// The thing that it is about, if it has a subject.
     public var subject: String? {
         guard let index = eventType.subjectFieldIndex else { return ownSubject }
         if case .integer(let value) = payload.slots[index] { return String(value) }
@@ -50,7 +50,7 @@ public struct RecordedEvent: Sendable {
 }
 
 extension RecordedEvent {
-    /// The event that was read last, which stands in the log.
+    /// The event that was read last, if it is in the log.
     package init?(_ line: EventLine) {
         guard let origin = line.origin, let clock = line.clock else { return nil }
         eventType = line.type

@@ -7,7 +7,7 @@ import DiarioSchema
 /// Fills an empty space with events that keep their origins, positions and times.
 struct Restorer {
     private var space: Space
-    /// What the space uses if the lines do not say it themselves.
+    /// The packs of the space, if the lines do not name them.
     private let packs: [Pack]
     private var reader: EventLineReader
     private var line = EventLine()
@@ -43,16 +43,16 @@ struct Restorer {
     /// Lines with the same `batch`, which may go on.
     private struct Batch {
         var name: [UInt8]?
-        /// Where it begins, for messages; nil before the first one.
+        /// Its beginning, for messages; nil before the first one.
         var beginning: InputPlace?
-        /// Where its rows begin in the block.
+        /// The offset of its rows in the block.
         var start = 0
         var startSize = 0
     }
 
     /// Several blocks make a frame; so much of them at the most.
     private static let appendSizeMax = Limits.frameSizeMax / 4
-    /// What origin and times of a row take in a frame beside the row: more than they ever do.
+    /// An upper bound of the bytes of a row's origin and times in a frame.
     private static let envelopeSizeMax = 64
 
     init(_ space: Space, _ catalog: TypeCatalog, packs: [Pack]) {
@@ -157,7 +157,7 @@ struct Restorer {
         }
     }
 
-    /// What the line says of the pack, with a blank in front.
+    /// The name of the pack in the line, with a blank before it.
     private var packName: String {
         let fields = line.type.fields
         guard let name = fields.firstIndex(where: { $0.name == "pack" }),

@@ -86,7 +86,7 @@ struct ModelBuild {
 
     private func finish() throws(DiarioError) {
         let (name, place) = (generation.pack, builder.place)
-        // What waits for the disk comes before the lock that those who follow the log wait for.
+        // Waiting for the disk comes before taking the lock for which followers of the log wait.
         try projecting { () throws(ProjectionError) in try file.flush() }
         try storing { () throws(StorageError) in try place.sync() }
         try builder.stop.check()
@@ -95,7 +95,7 @@ struct ModelBuild {
         try builder.holding(lock) { () throws(DiarioError) in
             do throws(DiarioError) { try update.run { _, _ in } } catch {
                 guard file.isSpent else { throw error }
-                // Who follows it goes on with what is left.
+                // The next follower continues with the rest.
                 unfinished = error
             }
             try storing { () throws(StorageError) in try place.makeLive(generation) }

@@ -11,12 +11,12 @@ struct ModelBuilder: Sendable {
     let place: any ModelPlace
     let crew: (any ModelCrew)?
     let chunkCount: Int
-    /// What a build may cost for which somebody waits by the way.
+    /// The step budget of a build for which a query waits.
     let allowance: StepAllowance
     /// Ends a build early.
     let stop: BuildStop
 
-    /// Runs `body` while nobody else builds here.
+    /// Runs `body` while no one else builds here.
     func alone<Value>(
         _ body: () throws(DiarioError) -> Value
     ) throws(DiarioError) -> Value {
@@ -32,8 +32,8 @@ struct ModelBuilder: Sendable {
         return try body()
     }
 
-    /// Builds the read models of packs anew; `progress` is told how many of how many events, of all
-    /// packs together, were applied.
+    /// Rebuilds the read models of packs; `progress` gets the number of applied events and of all,
+    /// for all packs together.
     func rebuild(
         _ plans: [PackPlan],
         measuresRows: Bool,

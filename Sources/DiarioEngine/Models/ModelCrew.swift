@@ -1,7 +1,7 @@
-/// What came of the work on a pack's read models.
+/// The result of the work on a pack's read models.
 package typealias ModelOutcome = Result<ReadModels.Report?, DiarioError>
 
-/// Who works on the read models of several packs, which have nothing in common.
+/// Works on the read models of several packs, which are independent.
 package protocol ModelCrew: AnyObject, Sendable {
     /// Does each piece by its number, and gives what came of them in the same order.
     ///

@@ -24,7 +24,7 @@ struct ModelEvents {
         var next: UInt64
     }
 
-    /// What was done of some events.
+    /// The progress through some events.
     struct Progress {
         /// The events to which read models listen.
         var count = 0

@@ -19,7 +19,7 @@ package final class ModelUpdate {
     private let recent: RecentEvents?
     /// By which it is ended early, between two transactions.
     private let stop: BuildStop
-    /// What it may cost, for who waits for it by the way; nil if as much as it needs.
+    /// The step budget while a query waits; nil means unlimited.
     private let allowance: StepAllowance?
     /// Events of which some are still to be applied; nil between two reads.
     private var reading: Reading?
@@ -50,10 +50,10 @@ package final class ModelUpdate {
         self.chunkCount = chunkCount
     }
 
-    /// Applies all that the log holds by now, pending events as well.
+    /// Applies all events of the log, pending ones as well.
     ///
-    /// `progress` is told how many of how many canonical events are behind us. `isKnown` says that
-    /// nobody else can have changed the file.
+    /// `progress` gets the number of applied canonical events and of all. With `isKnown` no one
+    /// else can have changed the file.
     package func run(
         isKnown: Bool = false,
         _ progress: (UInt64, UInt64) -> Void
@@ -63,7 +63,7 @@ package final class ModelUpdate {
             do throws(DiarioError) {
                 return try runOnce(isKnown: isKnown && attemptCount == 1, progress)
             } catch {
-                // What is pending got positions meanwhile: it is looked at anew what is.
+                // Pending events got positions meanwhile: the lane is read again.
                 guard error.isOfMovedEvents, attemptCount < Self.attemptCountMax else {
                     throw error
                 }
@@ -113,7 +113,7 @@ package final class ModelUpdate {
         let canonical = standing.head - min(file.applied, standing.head)
         let pending = standing.pending.reduce(0) { $0 + UInt64($1.sequences.count) }
         let known = file.sections.reduce(0) { $0 + UInt64($1.count) }
-        // What is pending is applied again behind what is new before it.
+        // Pending events are applied again after new canonical ones.
         let again = canonical > 0 ? pending : pending - min(known, pending)
         return canonical + again > UInt64(min(chunkCount, Self.longCount))
     }
@@ -215,7 +215,7 @@ package final class ModelUpdate {
         _ care: ModelFile.Care
     ) throws(ApplyError) -> Bool {
         try filing { () throws(ProjectionError) in try file.begin(care) }
-        // What needs care may have to be done again more than once.
+        // Events that need savepoints may have to be repeated more than once.
         let countMax = care == .none ? chunkCount : min(chunkCount, Self.carefulCount)
         let done = try events.apply(to: file, after: file.applied, countMax: countMax, care)
         file.settleLagging(through: done.isAtEnd ? positions.upperBound : done.last)
@@ -251,10 +251,10 @@ package final class ModelUpdate {
 
     // MARK: With pending events
 
-    /// All that is to be done in one transaction, so that readers see before or after.
+    /// The whole update in one transaction, so that readers see all of it or nothing.
     ///
-    /// Only if it costs more than it may, what was done by then is kept: whoever asks is told that
-    /// it is not all, and the next one goes on.
+    /// Only if it exceeds the budget, the work so far is kept: the caller gets an error, and the
+    /// next one continues.
     private func runWhole(
         _ standing: SpaceStanding,
         _ care: ModelFile.Care
@@ -370,8 +370,8 @@ package final class ModelUpdate {
         return Array(rest)
     }
 
-    /// How many of the oldest sections stand whole, in order, right behind what is applied, and
-    /// have had the effects that they would have there.
+    /// The number of oldest sections that are whole, in order, and directly after the applied
+    /// events, with the same effects that they would have there.
     private func promotedSections(_ head: UInt64) throws(DiarioError) -> Int {
         guard file.applied < head, !file.sections.isEmpty else { return 0 }
         let ended = try projecting { () throws(ProjectionError) in try file.endedSections() }
@@ -416,7 +416,7 @@ package final class ModelUpdate {
 
     // MARK: Errors
 
-    /// Throws if whoever waits has waited long enough; what is kept by then is gone on from.
+    /// Throws if the caller has waited long enough; the next one continues from here.
     private func checkAllowance(_ head: UInt64) throws(DiarioError) {
         guard file.isSpent, needsWork(space.store.standing(of: space.id)) else { return }
         let (name, place) = (file.plan.pack.name, "position \(file.applied) of \(head)")

@@ -15,7 +15,7 @@ struct PackLocks {
     ) throws(DiarioError) -> [String] {
         var changed: [String] = []
         do throws(DiarioError) {
-            // In one order everywhere, so that nobody waits for somebody who waits for them.
+            // In one order everywhere, so that there is no deadlock.
             for pack in Set(packs).sorted() {
                 let lock = try lock(of: pack, in: place)
                 try stop.acquire(lock)

@@ -6,7 +6,7 @@ import DiarioSQLite
 package import DiarioSchema
 import DiarioStorage
 
-/// The read models of a space: kept up with its log, built anew, and read.
+/// The read models of a space: updated from its log, rebuilt, and read.
 ///
 /// Used by one thread at a time; several processes may use those of one space.
 package final class ReadModels {
@@ -27,21 +27,21 @@ package final class ReadModels {
     /// Packs whose open generation is live and as we know it.
     private var checked: Set<String> = []
     private var recent: RecentEvents
-    /// How packs in use are applied, by fingerprint.
+    /// The plans of packs in use, by fingerprint.
     private var plans: [Hash32: PackPlan] = [:]
     private var locks = PackLocks()
     /// The tables of live generations.
     private var tables: [String: (file: FileIdentity, names: Set<String>)] = [:]
-    /// Packs of which another generation is live since somebody asked what changed.
+    /// Packs of which another generation became live since changed tables were last asked for.
     private var replaced: Set<String> = []
 
-    /// What went otherwise than somebody would expect, in words.
+    /// Notes about the unexpected, for people.
     package private(set) var notes: [String] = []
 
-    /// Told what is being done: the pack, and how many of how many events are behind us.
+    /// Gets the pack, the number of applied events, and the number of all.
     package typealias Progress = (String, UInt64, UInt64) -> Void
 
-    /// What was done for a pack.
+    /// The work done for a pack.
     package struct Report: Sendable {
         package let pack: String
         package let models: [Model]
@@ -90,7 +90,7 @@ package final class ReadModels {
         _ packs: [String],
         _ body: () throws(DiarioError) -> Value
     ) throws(DiarioError) -> Value {
-        // What others changed under a lock, the link among it, has to be looked at.
+        // Changes by others under a lock, such as of the link, have to be checked.
         checked.subtract(try locks.acquire(packs, in: place, until: stop))
         defer { locks.release() }
         return try body()
@@ -127,11 +127,11 @@ package final class ReadModels {
 
     // MARK: Following the log
 
-    /// Brings the read models of these packs up to what the log holds; builds those that are
+    /// Updates the read models of these packs to the head of the log; builds those that are
     /// missing or changed.
     ///
-    /// Where nothing may be written, they stay as they are. If they cost more than they may, the
-    /// error says how far they are, and the next call goes on from there.
+    /// If nothing may be written, they stay as they are. If the budget is exceeded, the error says
+    /// how far they are, and the next call continues there.
     package func update(
         _ names: [String]? = nil,
         progress: Progress = { _, _, _ in }
@@ -154,7 +154,7 @@ package final class ReadModels {
             let missing = try follow(sound, progress)
             let head = space.store.standing(of: spaceID).head
             try builder.build(missing.map { plan($0) }) { done in
-                // All are there when the one that is furthest behind is.
+                // All are done when the one that lags most is.
                 guard let last = done.indices.min(by: { done[$0] < done[$1] }) else { return }
                 progress(missing[last].pack.name, done[last], head)
             }
@@ -306,7 +306,7 @@ package final class ReadModels {
         return tables.merging(all.map { ($0, ["*"]) }) { $0.union($1) }
     }
 
-    /// What the live generation says of itself; nil if it is damaged.
+    /// The summary of the live generation; nil if it is damaged.
     private func summary(_ path: String) throws(DiarioError) -> ModelSummary? {
         do throws(ProjectionError) {
             return try ModelSummary(path: path, isImmutable: place.isReadOnly)
@@ -365,11 +365,11 @@ package final class ReadModels {
         )
     }
 
-    /// Builds all read models of these packs anew beside the live ones, then makes them live.
+    /// Rebuilds all read models of these packs beside the live ones, then makes them live.
     ///
     /// The live ones are read, and follow the log, meanwhile. Packs are built side by side. Without
-    /// `measuresRows` the reports say nothing of what the tables hold. `progress` is told how many
-    /// of how many events, of all packs together, are behind us.
+    /// `measuresRows` the reports have no counts of rows. `progress` gets the number of applied
+    /// events and of all, for all packs together.
     package func rebuild(
         _ names: [String]? = nil,
         measuresRows: Bool = true,
@@ -383,7 +383,7 @@ package final class ReadModels {
         )
     }
 
-    /// What `rebuild` does, for another thread to do, until `stop` ends it.
+    /// The work of `rebuild`, for another thread, until `stop` ends it.
     package func rebuilding(
         _ stop: BuildStop,
         progress: @escaping @Sendable (UInt64, UInt64) -> Void

@@ -10,7 +10,7 @@ import DiarioSchema
 /// Most of what is recorded concerns one pack; the others are told so without a look at the log.
 final class RecentEvents {
     private let space: Space
-    /// What was read last.
+    /// The positions read last.
     private var positions: ClosedRange<UInt64>?
     private var events: [StoredEvents] = []
     /// Reads them for a pack, by its fingerprint.

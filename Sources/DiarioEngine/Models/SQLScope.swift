@@ -1,9 +1,9 @@
 import DiarioProjection
 import DiarioSchema
 
-/// What a statement of SQL may read: the packs of which it has a name.
+/// The packs that a statement of SQL may read: those of which it has a name.
 ///
-/// The others need not be there, nor whole, nor followed up for its answer.
+/// Others may be missing or damaged, and are not updated for its answer.
 package struct SQLScope: Hashable, Sendable {
     /// Those whose tables it may name.
     package let named: [String]
@@ -14,7 +14,7 @@ package struct SQLScope: Hashable, Sendable {
 }
 
 extension ReadModels {
-    /// What `sql` may read, by the words in it: too much rather than too little.
+    /// The packs that `sql` may read, by the words in it; rather too many than too few.
     package func scope(of sql: String) -> SQLScope {
         let words = SQLWords(sql)
         let mayNameAll = words.all.contains { $0.hasPrefix("pragma_") }
@@ -69,7 +69,7 @@ extension ReadModels {
         )
     }
 
-    /// What to say of the tables of packs whose read models are not among these, by their names.
+    /// Messages for tables of packs whose read models are not among these, by name.
     func missingTables(besides sources: [ModelReader.Source]) -> [String: String] {
         var missing: [String: String] = [:]
         for pack in packs where !sources.contains(where: { $0.pack == pack.name }) {

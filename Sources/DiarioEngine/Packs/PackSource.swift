@@ -2,7 +2,7 @@ import DiarioCore
 import DiarioProjection
 package import DiarioSchema
 
-/// Where packs come from: the program itself, or folders.
+/// The source of packs: the program itself, or folders.
 package enum PackSource {
     /// The packs that come with the program, `engine` apart, by name.
     package static func builtIn() throws(DiarioError) -> [Pack] { try readBuiltIn.get() }
@@ -144,7 +144,7 @@ package enum PackSource {
     package static let noPackText =
         "there is no pack.json in it, nor in a folder of it; name the folder of a pack, or of packs"
 
-    /// What is wrong with a pack that is offered; those in use were taken when less was asked.
+    /// The problems of an offered pack; those in use were adopted under fewer rules.
     private static func offerProblems(_ pack: Pack) -> [PackProblem] {
         nameProblems(pack) + emptyProblems(pack) + pack.references.flatMap(doubleProblems)
     }
@@ -222,7 +222,7 @@ package enum PackSource {
         /// Relative to what was asked for; empty if that is the pack itself.
         package var name: String
         package var files: [PackFile] = []
-        /// What of the folder is no file of a pack.
+        /// Files of the folder that are not part of a pack.
         package var problems: [PackProblem] = []
 
         package init(name: String, files: [PackFile] = []) {
@@ -230,7 +230,7 @@ package enum PackSource {
             self.files = files
         }
 
-        /// What messages call it.
+        /// Its name in messages.
         var place: String { name.isEmpty ? "this program" : name }
 
         /// The same with the folder that was asked for in front, if there are several.

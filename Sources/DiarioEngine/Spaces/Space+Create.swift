@@ -30,7 +30,7 @@ extension Space {
 
     /// Makes a space with these packs in a log that is open.
     ///
-    /// A crash may leave one with some of them, which nobody knows yet.
+    /// A crash may leave a space with some of them, which no one knows yet.
     package static func make(
         in store: LogStore,
         packs: [Pack]
@@ -194,7 +194,7 @@ extension Space {
         return bytes
     }
 
-    /// What a row of reference data is about: its subject, or all of it if its type has none.
+    /// The key of a row of reference data: its subject, or the whole row if its type has none.
     private struct ReferenceKey: Hashable {
         let type: String
         let subject: [UInt8]

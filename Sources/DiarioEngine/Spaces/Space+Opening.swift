@@ -18,15 +18,15 @@ extension Space {
     ) throws(DiarioError) -> Space {
         let store = try openStore(directory, access: access, surroundings)
         let (manifests, damaged) = try logging { () throws(LogError) in
-            // Where something may be written, each of them has to say which one it replaces.
+            // In a writable folder each manifest must say which space it replaces.
             access == .readOnly ? try store.readableManifests() : (try store.manifests(), [])
         }
         let live = manifests.filter { !$0.isStaging }.map { $0.space }
         let chosen = try choose(id, of: live, damaged, in: store, path)
         try logging { () throws(LogError) in try store.checkTail(of: chosen) }
         if access == .readWrite, store.hasRemains(beside: manifests) {
-            // What an import left that was killed, or a space that could not be removed when
-            // another one took its place. If the disk refuses, whoever opens next tries.
+            // Leftovers of a killed import, or a replaced space that could not be removed. If the
+            // disk fails, the next opening tries again.
             try? store.removeRemains()
         }
         return try Space(store: store, id: chosen)
@@ -102,10 +102,10 @@ extension Space {
     /// A space of a folder.
     package struct Entry: Sendable {
         package let id: SpaceID
-        /// What is wrong, if it cannot be opened.
+        /// The space, or the damage that keeps it from being opened.
         package let space: Result<Space, Damage>
 
-        /// What keeps a space from being opened.
+        /// The damage that keeps a space from being opened.
         package struct Damage: Error {
             package let fault: Fault
         }
@@ -145,8 +145,7 @@ extension Space {
     }
 }
 
-/// What a log cannot do by itself: tell the time, draw random numbers, and work while no call is
-/// running.
+/// The environment of a log: time, random numbers, and work while no call is running.
 package struct Surroundings: Sendable {
     let time: any TimeSource
     let entropy: any EntropySource

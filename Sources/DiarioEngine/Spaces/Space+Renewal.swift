@@ -30,7 +30,7 @@ extension Space {
     package mutating func followRenewal(of old: SpaceID) throws(DiarioError) -> Bool {
         guard id == old else { return true }
         let manifests = try logging { () throws(LogError) in
-            // What was adopted in the new one is in the log.
+            // Packs adopted in the new one are in the log.
             _ = try store.refresh()
             return try store.manifests().filter { !$0.isStaging }
         }
@@ -44,7 +44,7 @@ extension Space {
         return true
     }
 
-    /// Which history it has: another one once it was made anew by an import.
+    /// Its lineage, which changes when an import replaces the space.
     package func lineage() throws(DiarioError) -> Lineage {
         let id = id
         return try logging { () throws(LogError) in try store.outline(of: id) }.manifest.lineage

@@ -139,7 +139,7 @@ package final class SpaceTypes: Sendable {
     package let packs: [UsedPack]
     /// An empty batch, which need not get to know the types again.
     package let draft: DraftBatch
-    /// How many packs were adopted, one after another.
+    /// The number of adoptions of packs.
     let adoptionCount: Int
 
     init(_ adoptions: [Hash32], in store: LogStore) throws(DiarioError) {

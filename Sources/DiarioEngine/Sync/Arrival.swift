@@ -6,7 +6,7 @@ import DiarioSync
 /// News, with their blocks taken apart.
 struct Arrival: Sendable {
     let news: News
-    /// For each piece that has rows, the blocks that it stands for.
+    /// For each piece with rows, its blocks.
     let blocks: [[ReceivedRows]]
     let facts: EngineReader.Facts
 
@@ -65,7 +65,7 @@ struct Arrival: Sendable {
         }
     }
 
-    /// What is to be appended.
+    /// The contents to append.
     var contents: [Append.Content] {
         var contents: [Append.Content] = []
         var blocks = blocks[...]

@@ -7,13 +7,13 @@ import DiarioSchema
 public struct InboxBatch: Sendable {
     /// Why the authority refused a batch.
     public struct Refusal: Hashable, Sendable {
-        /// Where the log says so.
+        /// The position of the refusal in the log.
         public let position: UInt64
         /// When the authority said so.
         public let refusedAt: Timestamp
         /// The rule that one of the events broke, such as `changed`.
         public let rule: String
-        /// What is wrong, and what can be done.
+        /// The reason, with a remedy.
         public let message: String
         /// The event that broke the rule.
         public let origin: Origin?
@@ -44,13 +44,13 @@ public struct InboxBatch: Sendable {
     public var isRefusalKnown: Bool { refusal != nil }
 }
 
-/// What became of a batch that was to be recorded again.
+/// The result of recording a batch again.
 public struct InboxRetry: Hashable, Sendable {
     /// The first event of the batch as it was in the inbox.
     public let old: Origin
     /// The first of the new events.
     public let new: Origin
-    /// How many events they are.
+    /// The number of events.
     public let count: Int
     /// True if they had been recorded before, and a crash had kept the batch in the inbox.
     public let wasRecorded: Bool

@@ -24,9 +24,9 @@ struct InboxReader {
     private(set) var batches: [Batch] = []
     /// Indices of the batches of each replica, by their first sequence.
     private var places: [ReplicaID: [Int]] = [:]
-    /// What became of the ids of batches that were recorded again and are not here any more.
+    /// The new ids of batches that were recorded again and are no longer here.
     private(set) var ids = RewrittenIDs()
-    /// What is wrong with files that cannot be read.
+    /// The faults of files that cannot be read.
     let faults: [Fault]
 
     init(_ space: Space) throws(DiarioError) {
@@ -105,7 +105,7 @@ struct InboxReader {
         }
     }
 
-    /// How events of a type are read: with another schema than theirs they would say other things.
+    /// The type with which events are read: with another schema they would have another meaning.
     private static func plan(_ entry: TypeEntry, _ catalog: TypeCatalog) -> PayloadPlan {
         let name = String(decoding: entry.name, as: UTF8.self)
         guard let type = catalog.type(name, version: entry.version),

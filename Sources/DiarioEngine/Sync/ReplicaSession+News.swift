@@ -5,7 +5,7 @@ import DiarioLog
 import DiarioStorage
 import DiarioSync
 
-// What the authority has that is not here yet: schema/format/sync.md, section 7.
+// Receiving the authority's new events: schema/format/sync.md, section 7.
 
 extension ReplicaSession {
     /// A pack that the news at hand say is used, and that is not here.
@@ -21,7 +21,7 @@ extension ReplicaSession {
     mutating func takeHeld(at now: Timestamp) throws(LogError) {
         guard try missingPack() == nil, let arrival = held.take() else { return }
         let news = arrival.news
-        // What other processes wrote is pending too, and may have our origins.
+        // Events of other processes are pending too, and may have our origins.
         try store.catchUp()
         guard try !holdsOthers(arrival, at: now) else { return }
         // Before they leave the lane, so that they are never in neither.
@@ -32,7 +32,7 @@ extension ReplicaSession {
         do throws(LogError) {
             try store.append(arrival.contents, to: space)
         } catch .outOfOrder(let what) {
-            // What is pending may be known there as other events, which a push tells.
+            // The authority may know other events under our pending origins, which a push tells.
             guard !suspectAll() else { return }
             return machine.failed("The news do not fit: \(what).", at: now)
         }
@@ -90,8 +90,8 @@ extension ReplicaSession {
 
     /// Takes a new id if the news have events under ours that were not recorded here.
     ///
-    /// Before they are appended: what is recorded here would follow them under the same id, with a
-    /// clock that may be behind theirs.
+    /// Before they are appended: later events of ours would follow them under the same id, with a
+    /// clock that may be earlier.
     private func leaveSharedID(_ arrival: Arrival) throws(LogError) {
         let own = try store.status(of: space).replica
         let last = store.lastSequence(of: own, in: space)

@@ -9,7 +9,7 @@ import DiarioSync
 // section 9.
 
 extension ReplicaSession {
-    /// How far the sending of kept events has come.
+    /// The progress of sending kept events.
     struct Relaying: Sendable {
         /// Up to here they were sent.
         var place: KeptPlace?
@@ -82,10 +82,10 @@ extension ReplicaSession {
         )
     }
 
-    /// Does what the authority says of kept events.
+    /// Handles the verdicts on kept events.
     ///
-    /// Accepted ones stay until they come back with the news: until then nobody here has them in
-    /// the log. Refused ones go to the inbox.
+    /// Accepted ones stay until they come back with the news: until then they are not in the log
+    /// here. Refused ones go to the inbox.
     mutating func take(
         _ verdicts: Verdicts,
         of run: KeptRun,

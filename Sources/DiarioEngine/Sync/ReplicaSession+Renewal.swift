@@ -5,10 +5,10 @@ import DiarioSchema
 import DiarioStorage
 import DiarioSync
 
-// Where the log of the authority is another one than ours: schema/format/sync.md, sections 7 and 9.
+// The log of the authority differs from ours: schema/format/sync.md, sections 7 and 9.
 
 extension ReplicaSession {
-    /// What the authority does nothing about.
+    /// Handles a refusal of the authority.
     mutating func take(_ refusal: Refusal, at now: Timestamp) throws(LogError) {
         serverWaits = refusal.reason == .waiting
         guard refusal.reason == .epoch else { return machine.refused(refusal, at: now) }
@@ -61,9 +61,9 @@ extension ReplicaSession {
 
     private mutating func suspect(_ replica: ReplicaID, through last: UInt64) {
         let pending = store.standing(of: space).pending.filter { $0.replica == replica }
-        // Nothing is pushed behind what is pending.
+        // Nothing is pushed after the last pending event.
         let end = min(last, pending.map { $0.sequences.upperBound }.max() ?? last)
-        // What was pushed since the suspicion need not be pushed again.
+        // Events pushed since the suspicion need not be pushed again.
         if suspects[replica] == nil { decided[replica] = nil }
         suspects[replica] = max(end, suspects[replica] ?? 0)
         machine.pushFirst()
@@ -97,7 +97,7 @@ extension ReplicaSession {
         try renew(SpaceRenewal.Plan(size: standing.head, epoch: epoch, fork: origin))
     }
 
-    /// The authority waits for an event that stands before those that were sent.
+    /// The authority waits for an event before those that were sent.
     mutating func closeGap(
         at missing: Origin,
         before sequence: UInt64,
@@ -121,7 +121,7 @@ extension ReplicaSession {
             decided[missing.replica] = missing.sequence - 1
             machine.pushed(isWhole: false)
         } else if try store.known(range, of: missing.replica, in: space).isEmpty {
-            // Nobody has it any more: what comes behind it gets another id.
+            // It is lost: events after it get another id.
             try fork(at: first, at: now)
         } else {
             machine.refused(
@@ -175,7 +175,7 @@ extension ReplicaSession {
         }
     }
 
-    /// What was said of pending events in the epoch before counts no more.
+    /// Verdicts of the epoch before on pending events are void.
     private mutating func forgetVerdicts() {
         decided = [:]
         suspects = [:]

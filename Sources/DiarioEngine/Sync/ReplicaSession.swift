@@ -6,17 +6,17 @@ import DiarioSchema
 import DiarioStorage
 package import DiarioSync
 
-/// One replica's side of a sync: makes requests of what its log holds, and does what the answers
-/// say: schema/format/sync.md, section 7.
+/// One replica's side of a sync: makes requests from its log, and applies the answers:
+/// schema/format/sync.md, section 7.
 ///
-/// Knows no network: whoever drives it carries a request to the authority and brings the answer,
-/// or says that there was none. One request is on its way at a time.
+/// Knows no network: its driver carries a request to the authority and returns the answer, or
+/// reports that there was none. One request is in flight at a time.
 package struct ReplicaSession: Sendable {
     package internal(set) var machine: ReplicaMachine
-    /// What was moved so far.
+    /// The counts so far.
     package internal(set) var moved = Moved()
     let store: LogStore
-    /// The space; another one after it was made anew.
+    /// The space; another one after it was rebuilt.
     package internal(set) var space: SpaceID
     /// Of each own replica the last sequence that has a verdict.
     var decided: [ReplicaID: UInt64] = [:]
@@ -33,7 +33,7 @@ package struct ReplicaSession: Sendable {
     var lastGap: Origin?
     /// True while events are pushed again whose verdicts the log of the authority did not have.
     var isAskingAgain = false
-    /// Events of one push at most; fewer once the authority, or somebody in between, took no more.
+    /// The most events of a push; fewer once the authority, or a proxy, accepted no more.
     package var pushCountMax = Limits.exchangeCountMax
     /// True once news could not be read: their context may be another one there.
     package internal(set) var avoidsContext = false
@@ -44,19 +44,19 @@ package struct ReplicaSession: Sendable {
     /// Of the authority, when it last answered.
     package internal(set) var authorityHead: UInt64 = 0
 
-    /// What is to be done next.
+    /// The next step for the driver.
     package enum Action: Sendable {
         /// To bring these bytes to the authority.
         case send([UInt8])
         /// Nothing before a time.
         case wait(until: Timestamp)
-        /// Nothing before somebody records or the authority has news.
+        /// Nothing until events are recorded or the authority has news.
         case rest
         /// Nothing before a person says so.
         case stop(Refusal)
     }
 
-    /// What a session has moved.
+    /// Counts of a session.
     package struct Moved: Equatable, Sendable {
         package var pushed: UInt64 = 0
         package var pulled: UInt64 = 0
@@ -95,10 +95,10 @@ package struct ReplicaSession: Sendable {
     /// The network is there again, or a person says so.
     package mutating func goOn() { machine.goOn() }
 
-    /// Goes back to what the authority has as well, whatever comes behind that here.
+    /// Goes back to the part of the history that the authority has too.
     ///
-    /// Own events from there on are pending again, and those of others are kept; for a person to
-    /// ask, after the two diverged.
+    /// Own events after that are pending again, and those of others are kept. Only a person may
+    /// ask for this, after the two diverged.
     package mutating func rejoin() {
         search = CommonSearch(through: store.standing(of: space).head)
         machine.compare()
@@ -106,7 +106,7 @@ package struct ReplicaSession: Sendable {
 
     // MARK: Requests
 
-    /// What to do now; a request that was not answered counts as lost.
+    /// The next action; a request that was not answered counts as lost.
     package mutating func next(at now: Timestamp) throws(LogError) -> Action {
         request = nil
         let standing = store.standing(of: space)
@@ -123,7 +123,7 @@ package struct ReplicaSession: Sendable {
         case .rest:
             guard relaying != nil else { return .rest }
             if let action = try nextRelay(of: standing) { return action }
-            // What was sent comes back with the news.
+            // Sent events come back with the news.
             machine.heardOfNews()
             return try next(at: now)
         case .stop(let refusal): return .stop(refusal)

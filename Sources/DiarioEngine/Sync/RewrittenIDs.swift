@@ -2,7 +2,7 @@ import DiarioCore
 import DiarioLog
 import DiarioSchema
 
-/// What became of ids that were made by events which were recorded again.
+/// The new ids of things made by events that were recorded again.
 struct RewrittenIDs: Sendable {
     private var new: [[UInt8]: [UInt8]] = [:]
 

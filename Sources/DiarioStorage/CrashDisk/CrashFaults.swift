@@ -1,6 +1,6 @@
 import CPlatform
 
-/// What shall go wrong on a `CrashDisk`, and how much was done on it.
+/// The planned faults of a `CrashDisk`, with the count of its operations.
 struct CrashFaults {
     /// The operation that will be the last one.
     struct Cut {
@@ -13,7 +13,7 @@ struct CrashFaults {
     var cut: Cut?
     var failingSyncCount = 0
     var failing: CrashDisk.Failing?
-    /// How many reads there are to the one that fails; nil if none does.
+    /// The number of reads up to the one that fails; nil if none does.
     var readsToFailure: Int?
     /// Every so many writes, one fails.
     var writeFailurePeriod: Int?

@@ -17,7 +17,7 @@ import DiarioCore
 struct CrashFileImage {
     static let sectorSize = 512
 
-    /// What was done since the last sync, in order.
+    /// The operations since the last sync, in order.
     fileprivate enum Change {
         case write(offset: Int, bytes: [UInt8])
         case truncate(size: Int)
@@ -29,7 +29,7 @@ struct CrashFileImage {
     private(set) var bytes: [UInt8] = []
     private(set) var durable: [UInt8] = []
     private var changes: [Change] = []
-    /// How many syncs failed; a handle that knows of fewer has to be told.
+    /// The number of failed syncs; a handle that has seen fewer has to fail once.
     private(set) var failedSyncCount = 0
 
     init(identity: FileIdentity) { self.identity = identity }
@@ -53,7 +53,7 @@ struct CrashFileImage {
     }
 
     mutating func sync() {
-        // What a cut took off and a later write brought back is not the durable old bytes.
+        // Bytes that were cut off and written again are not the durable old ones.
         var shortest = durable.count
         for case .truncate(let size) in changes { shortest = min(shortest, size) }
         Self.resize(&durable, to: shortest)
@@ -72,7 +72,7 @@ struct CrashFileImage {
         }
     }
 
-    /// What a failed sync does: from now on no sync writes what was not written by then.
+    /// The effect of a failed sync: no later sync writes the bytes that were unwritten then.
     mutating func abandonChanges() {
         failedSyncCount += 1
         var size = durable.count

@@ -1,7 +1,7 @@
 import CPlatform
 import DiarioCore
 
-// What can be done on a `CrashDisk`, with the outcomes that POSIX systems give.
+// The operations of a `CrashDisk`, with the results of POSIX systems.
 extension CrashState {
     // MARK: Directories
 
@@ -173,7 +173,7 @@ extension CrashState {
         }
     }
 
-    /// How many of `count` bytes at `offset` of a file the disk has room for.
+    /// The number of `count` bytes at `offset` of a file for which the disk has room.
     private func fittingCount(_ count: Int, at offset: Int, of node: UInt64) -> Int {
         guard let capacity = faults.capacity else { return count }
         let size = files[node]?.bytes.count ?? 0

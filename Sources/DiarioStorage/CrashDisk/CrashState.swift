@@ -1,6 +1,6 @@
 import DiarioCore
 
-/// Who uses a `CrashDisk`: one life of one process, from its start to its death.
+/// A user of a `CrashDisk`: one life of one process, from its start to its death.
 struct CrashSession: Hashable {
     let process: Int32
     let life: UInt64
@@ -12,7 +12,7 @@ struct CrashState {
     struct Lock {
         static let noteCountMax = 4
         var holder: Holder?
-        /// Who held it last, and before that one.
+        /// The last two holders.
         var last: Holder?
         var previous: Holder?
         var owner: Int32 = 0
@@ -31,7 +31,7 @@ struct CrashState {
     var files: [UInt64: CrashFileImage] = [:]
     var folders: [UInt64: CrashFolderImage] = [root: CrashFolderImage()]
     var locks: [UInt64: Lock] = [:]
-    /// How many handles lead to a file; it stays while there are any, even without a name.
+    /// The number of open handles of a file, which stays while there are any, even without a name.
     var handleCounts: [UInt64: Int] = [:]
     var faults = CrashFaults()
     var isReadOnly = false
@@ -45,7 +45,7 @@ struct CrashState {
     /// An empty disk whose first file will have a higher number than `lastNode`.
     init(lastNode: UInt64) { self.lastNode = lastNode }
 
-    /// A number for a new file or directory, which also stands for the time it was made.
+    /// A number for a new file or directory, which is also its creation time.
     mutating func makeNode() -> UInt64 {
         lastNode += 1
         return lastNode
@@ -122,7 +122,7 @@ extension CrashState {
         try check(session)
         guard let cut = faults.count(session.process) else { return try action(&self, false) }
         if cut.moment != .before {
-            // Whether it worked, its caller will never know.
+            // Its caller never learns if it worked.
             do throws(StorageError) { try action(&self, cut.moment == .torn) } catch {}
         }
         if let process = cut.process { kill(process) } else { isPowerOff = true }
@@ -175,7 +175,7 @@ extension CrashState {
 // MARK: - Paths
 
 extension CrashState {
-    /// The number of what stands at `path`.
+    /// The number of the file or directory at `path`.
     func node(at path: String) throws(StorageError) -> UInt64 {
         var node = Self.root
         for name in StoragePath.names(in: path) {

@@ -8,7 +8,7 @@ package struct CellWriter {
 
     package init(guardsFormulas: Bool) { self.guardsFormulas = guardsFormulas }
 
-    /// What a formula may begin with; some programs skip the blanks in front of it.
+    /// The first characters of formulas; some programs skip blanks before them.
     private static let formulaStarts = Set("=+-@\t\r\n".utf8)
     private static let base64Digits = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8

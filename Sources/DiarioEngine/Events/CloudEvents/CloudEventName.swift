@@ -2,11 +2,11 @@ import DiarioCore
 
 /// The names of attributes, and the references in them: schema/format/cloudevents.md, section 3.
 enum CloudEventName {
-    /// What every reference of ours begins with, and no attribute of others should.
+    /// The beginning of all our references, and of no attribute of others.
     static let scheme = "diario:"
     static let sourceStart = "diario:replica/"
     static let schemaStart = "diario:schema/"
-    /// What the names of our extension attributes begin with.
+    /// The beginning of the names of our extension attributes.
     static let extensionStart = "diario"
 
     static let version = "diarioversion"
@@ -22,7 +22,7 @@ enum CloudEventName {
     static let acceptedAt = "diarioacceptedat"
     static let batch = "diariobatch"
 
-    /// What only an event of Diario has.
+    /// Attributes that only an event of Diario has.
     static let exported = [position, base, clock, acceptedAt, batch, escapedActor, escapedSubject]
     static let extensions = [version, actor, ifUnchanged] + exported
 

@@ -46,7 +46,7 @@ package struct CloudEventReader {
         }
     }
 
-    /// What is wrong with an attribute, and what to do.
+    /// The fault of an attribute, with its remedy.
     private struct Refusal: Error {
         let name: String
         let message: String
@@ -78,7 +78,7 @@ package struct CloudEventReader {
         }
     }
 
-    /// All attributes but those with null, which stands for absent, and those that are ignored.
+    /// All attributes but those with null, which means absent, and those that are ignored.
     private mutating func attributes(of event: JSON) throws(Refusal) -> Attributes {
         guard case .object(let members) = event else { return Attributes() }
         var attributes = Attributes()
@@ -213,7 +213,7 @@ package struct CloudEventReader {
             && digits.allSatisfy { 0x30...0x39 ~= $0 }
     }
 
-    /// The origin that stands for an event of another program.
+    /// The derived origin of an event of another program.
     static func derivedOrigin(source: String, id: String) -> Origin {
         var bytes: [UInt8] = []
         for text in [source, id] {
@@ -246,7 +246,7 @@ package struct CloudEventReader {
 
     /// True if a media type says that its content is JSON.
     private static func isJSON(_ type: String) -> Bool {
-        // What nearly all say.
+        // The usual value.
         if type == "application/json" { return true }
         let name = type.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.lowercased()
         guard let slash = name.firstIndex(of: "/") else { return false }

@@ -14,7 +14,7 @@ package struct CloudEventWriter {
 
     package init() {}
 
-    /// Appends `line` with what stands before it in the array.
+    /// Appends `line` with the separator before it.
     package mutating func append(_ line: EventLine, to output: inout [UInt8]) {
         output += (count == 0 ? "[\n" : ",\n").utf8
         count += 1
@@ -47,7 +47,7 @@ package struct CloudEventWriter {
         output.append(0x7d)
     }
 
-    /// Appends what stands behind the last event.
+    /// Appends the end of the array.
     package mutating func finish(_ output: inout [UInt8]) {
         output += (count == 0 ? "[]\n" : "\n]\n").utf8
     }
@@ -122,7 +122,7 @@ package struct CloudEventWriter {
 }
 
 extension EventLine {
-    /// What the event is about, as text, where a field of its payload says it.
+    /// The subject as text, if a field of the payload has it.
     var payloadSubject: String? {
         guard let index = type.subjectFieldIndex else { return nil }
         switch payload.slots[index] {
