@@ -1,6 +1,6 @@
 package import Diario
 
-/// What is answered to a request.
+/// An answer to a request.
 package struct HTTPAnswer: Sendable {
     package var status: Int
     /// Without those that follow from the body and the connection: Content-Length, Date.
@@ -42,7 +42,7 @@ package struct SentFile: Hashable, Sendable {
     }
 }
 
-/// What a handler says about a request.
+/// A handler's reply to a request.
 package enum HTTPReply: Sendable {
     case answer(HTTPAnswer)
     /// Not yet: ask again when the bell rings, and for the last time at `until`; the request then
@@ -82,14 +82,14 @@ package protocol LiveStream: AnyObject, Sendable {
     /// Rings when there may be more.
     var bell: Bell { get }
 
-    /// What comes next. Asked when the reader took the last piece, unless that said that nothing
-    /// follows, when the bell rings, and when the time that it gave is over.
+    /// The next piece. Called when the reader has taken the last one, unless nothing follows that,
+    /// when the bell rings, and when its time is over.
     func next(at now: ContinuousClock.Instant) -> LivePiece
 }
 
-/// What a live stream sends next.
+/// The next piece of a live stream.
 package indirect enum LivePiece: Sendable {
-    /// With a time: behind them comes nothing before the bell rings or this time comes.
+    /// With a time: nothing follows before the bell rings or that time comes.
     case bytes([UInt8], quietUntil: ContinuousClock.Instant? = nil)
     /// Nothing before the bell rings or this time comes.
     case nothing(until: ContinuousClock.Instant)
@@ -102,18 +102,18 @@ package indirect enum LivePiece: Sendable {
 ///
 /// Called by several threads at once, which it may block while the disk works.
 package protocol HTTPHandler: Sendable {
-    /// How large a body may be, by what stands in front of it; or an answer instead, such as that
-    /// the token is not known, for which the body is not read.
+    /// The size that a body may have, by the head of its request; or an answer for which the body
+    /// is not read, for example that the token is not known.
     func admit(_ head: HTTPRequest) -> BodyAdmission
 
-    /// True if a request is about how the server is, and must not wait behind what it tells of.
+    /// True if a request is about the server's health, and must not wait like others.
     func isAboutHealth(_ request: HTTPRequest) -> Bool
 
-    /// What is answered to a request; on its last turn, which may be its first, not that it waits.
+    /// The reply to a request; on its last turn, which may be its first, it may not wait.
     func reply(to request: HTTPRequest, _ turn: Turn) -> HTTPReply
 }
 
-/// How often a request was asked about.
+/// The turn of a request that may wait.
 package enum Turn: Hashable, Sendable {
     case first
     /// It waited, and there may be news.

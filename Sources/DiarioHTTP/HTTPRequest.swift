@@ -9,7 +9,7 @@ package struct HTTPRequest: Sendable {
     /// By name in lower case; several of one name are one, with commas between.
     package var headers: [String: String]
     package var body: [UInt8]
-    /// What the handler noted when it had the request wait; nil at the first time.
+    /// The handler's note of when it made the request wait; nil at the first turn.
     package var note: UInt64?
 
     package struct Parameter: Hashable, Sendable {

@@ -1,6 +1,6 @@
-/// Who asks, as far as whatever carries the messages knows.
+/// The caller of a request, as far as the carrier of messages knows it.
 package struct Caller: Hashable, Sendable {
-    /// What one may do.
+    /// The rights of a caller.
     package struct Rights: OptionSet, Hashable, Sendable {
         package let rawValue: UInt8
         package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -13,7 +13,7 @@ package struct Caller: Hashable, Sendable {
 
         package static let all: Rights = [.read, .append, .relay, .admin]
 
-        /// What one right is called.
+        /// The name of one right.
         var word: String {
             switch self {
             case .read: "read"
@@ -25,7 +25,7 @@ package struct Caller: Hashable, Sendable {
     }
 
     package var rights: Rights
-    /// Who one is; nil for whoever says so.
+    /// The actor of the caller; nil if events may name any.
     package var actor: [UInt8]?
 
     package init(rights: Rights, actor: String? = nil) {

@@ -2,9 +2,9 @@ import DiarioCore
 import DiarioFormat
 import DiarioSync
 
-/// What is decided about the batches of a push, in order of sequence.
+/// The decisions on the batches of a push, in order of sequence.
 struct Decisions {
-    /// What is to be written down.
+    /// A part of the append.
     enum Part {
         /// Rows of a block, whole batches that follow one another.
         case accepted(block: Int, rows: Range<Int>)
@@ -13,7 +13,7 @@ struct Decisions {
 
     private(set) var verdicts: [Verdict] = []
     private(set) var new: [Part] = []
-    /// The last one, if nothing behind it was looked at.
+    /// The last one, if nothing after it was judged.
     private var last: Verdict?
     private var lastDecided: UInt64?
 

@@ -13,7 +13,7 @@ struct Objection: Hashable, Sendable {
     }
 
     let rule: Rule
-    /// What is wrong and what can be done.
+    /// What is wrong, and the remedy.
     let message: String
     /// Of the event that breaks the rule.
     let sequence: UInt64

@@ -2,8 +2,8 @@ import DiarioCore
 import DiarioLog
 import DiarioSync
 
-// What to do where another space has the name. The reasons cannot be told apart from here: a wrong
-// address, a space that was made anew under another lineage, or one that the server lost.
+// Messages for the case that another space has the name. The reasons cannot be told apart here: a
+// wrong address, a space created again under another lineage, or one that the server lost.
 
 extension Refusal {
     /// Another space has the name than the one that is meant.

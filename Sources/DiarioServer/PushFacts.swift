@@ -1,24 +1,24 @@
 package import DiarioCore
 package import DiarioLog
 
-/// What is known of a push before its batches are judged.
+/// The facts about a push before its batches are judged.
 package struct PushFacts: Sendable {
     package let replica: ReplicaID
     /// True if the space has seen events of the replica, accepted or refused.
     package let isSeen: Bool
-    /// True if somebody else than the replica sends them.
+    /// True if another replica sends them.
     package let isRelayed: Bool
     package let eventCount: Int
     /// Of these, events that the space has not seen.
     package let newCount: Int
     /// Bytes of the blocks before compression.
     package let size: Int
-    /// What the space has without them; of segments those that it had when the request came.
+    /// The space before the push, with the segments at the time of the request.
     package let space: SpaceOutline
 }
 
 extension PushedEvents {
-    /// What a gate is told, if `space` has seen the sequences of the replica up to `last`.
+    /// The facts for the gate, if `space` has seen the sequences of the replica up to `last`.
     func facts(
         seenThrough last: UInt64,
         of space: SpaceOutline,

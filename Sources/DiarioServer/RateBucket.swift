@@ -5,7 +5,7 @@ package import DiarioCore
 /// schema/format/control.md, section 6.
 package struct RateBucket: Hashable, Sendable {
     private let perSecond: Int64
-    /// What is left, in thousandths.
+    /// The rest, in thousandths.
     private var level: Int64
     private let levelMax: Int64
     private var filled: Timestamp

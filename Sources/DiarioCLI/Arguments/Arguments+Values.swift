@@ -50,7 +50,7 @@ extension Arguments {
             return Timestamp(milliseconds: days * 86_400_000)
         }
         if let time = CivilTime.parseDateTime(bytes.span) { return time }
-        // Who writes 2026 means the year, and not two seconds after 1970 began.
+        // 2026 means the year, and not two seconds after 1970 began.
         guard let milliseconds = Int64(text), !(1900...2199).contains(milliseconds) else {
             return nil
         }

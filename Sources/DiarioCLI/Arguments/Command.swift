@@ -55,7 +55,7 @@ package struct Command: Sendable {
         self.run = run
     }
 
-    /// How it is typed: `diario [-C DIR] record TYPE [JSON|-] [OPTION]...`.
+    /// The usage line: `diario [-C DIR] record TYPE [JSON|-] [OPTION]...`.
     package var usage: String {
         let program = scope == .nothing ? "diario" : "diario [-C DIR]"
         return ([program, name] + operands.map(\.usage) + ["[OPTION]..."]).joined(separator: " ")
@@ -66,7 +66,7 @@ package struct Command: Sendable {
         options.first { $0.name == name }
     }
 
-    /// How many operands it takes.
+    /// The number of operands.
     package var operandCount: ClosedRange<Int> {
         let least = operands.reduce(0) { $0 + $1.count.lowerBound }
         return least...operands.reduce(0) { $0 + $1.count.upperBound }
@@ -88,7 +88,7 @@ package struct Operand: Sendable {
     /// As the usage line shows it: `DIR`.
     package let name: String
     package let kind: WordKind
-    /// How often it may be given.
+    /// The number of times it may be given.
     package let count: ClosedRange<Int>
 
     /// As many as may be repeated.

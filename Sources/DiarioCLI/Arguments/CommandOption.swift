@@ -4,7 +4,7 @@ import Diario
 package struct CommandOption: Sendable {
     /// Without dashes.
     package let name: String
-    /// How it is typed, the usual way first: `--help`, `-h`.
+    /// The spellings, the usual one first: `--help`, `-h`.
     package let spellings: [String]
     /// The name of its value in the help; nil if it takes none.
     package let value: String?

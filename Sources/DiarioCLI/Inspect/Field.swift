@@ -85,7 +85,7 @@ struct Field: Sendable {
         }.from(0, to: 1 << UInt64(names.count) - 1, "unknown flags")
     }
 
-    /// A number that stands for one of a few words, the first for `first`.
+    /// A number that represents one of a few words; `first` is that of the first word.
     static func words(_ name: String, _ size: Int, from first: UInt64, _ words: [String]) -> Field {
         number(name, size).shown { value in
             let index = value &- first

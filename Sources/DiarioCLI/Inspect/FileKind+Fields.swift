@@ -41,7 +41,7 @@ extension FileKind {
         .number("bytes of its rows"), .bytes("identity", 16),
     ]
 
-    /// Empty if nobody ever held it.
+    /// Empty if it was never held.
     static let lock: [Field] = [
         .number("process of the last holder", 4), .number("number drawn at open", 4),
         .number("note: newest log file"),

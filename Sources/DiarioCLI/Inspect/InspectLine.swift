@@ -3,7 +3,7 @@ package struct InspectLine: Equatable, Sendable {
     /// From the start of the file.
     package var offset: Int
     package var size: Int
-    /// How deep inside other parts it is, from 0.
+    /// Its depth inside other parts, from 0.
     package let depth: Int
     package let name: String
     package let value: String

@@ -4,7 +4,7 @@ import DiarioFormat
 /// Inspects the frames of a file of the write-ahead log: schema/format/frames.md.
 struct LogInspector {
     private let bytes: [UInt8]
-    /// Where the bytes are in their file.
+    /// The offset of the bytes in their file.
     private let base: Int
     private let blocks: BlockInspector
 

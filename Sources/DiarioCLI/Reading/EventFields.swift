@@ -15,7 +15,7 @@ struct EventFields {
     var version: String { "\(line.type.version)" }
     var actor: String { line.actor.map { text(line.arena[$0]) } ?? "-" }
 
-    /// The time of the author without fractions of a second, which nobody reads in a table.
+    /// The time of the author without fractions of a second, for tables.
     var shortTime: String {
         guard at.hasSuffix("Z") else { return at }
         return at.prefix(10) + " " + at.dropFirst(11).prefix(8)

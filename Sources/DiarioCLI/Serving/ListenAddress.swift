@@ -1,4 +1,4 @@
-/// Where a server listens, as it is typed: `127.0.0.1:8080`, `[::1]:8080`, `localhost:0`.
+/// The address on which a server listens: `127.0.0.1:8080`, `[::1]:8080`, `localhost:0`.
 package struct ListenAddress: Hashable, Sendable {
     /// Without brackets.
     package let host: String
@@ -15,7 +15,7 @@ package struct ListenAddress: Hashable, Sendable {
             host = host.dropFirst().dropLast()
             guard host.contains(":") else { return nil }
         } else if host.contains(":") {
-            // Where an address of IPv6 ends could not be told without brackets.
+            // Without brackets the end of an IPv6 address would be unknown.
             return nil
         }
         guard !host.isEmpty, host.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else { return nil }

@@ -17,7 +17,7 @@ package enum CellText {
         return result
     }
 
-    /// JSON with the same characters escaped as JSON does: they stand only within its strings.
+    /// JSON with the same characters escaped as JSON does: they occur only within its strings.
     package static func json(_ text: some StringProtocol) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return String(text) }
         var result = ""

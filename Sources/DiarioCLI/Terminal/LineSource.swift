@@ -13,7 +13,7 @@ package struct LineSource: ~Copyable {
     private let descriptor: Int32
     private let name: String
     private var bytes: [UInt8] = []
-    /// Where the next line starts, and how far was searched for its end.
+    /// The start of the next line, and the end of the search for its end.
     private var start = 0
     private var searched = 0
     private var isAtEnd = false

@@ -5,7 +5,7 @@ package struct ProgressLine: Sendable {
     /// The unit that is counted, in the plural.
     package let unit: String
     package let done: UInt64
-    /// Nil if nobody knows how much there is.
+    /// Nil if the total is not known.
     package let total: UInt64?
     package let seconds: Double
 

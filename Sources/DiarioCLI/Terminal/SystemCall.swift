@@ -98,7 +98,7 @@ enum SystemCall {
         return unsafe String(cString: path)
     }
 
-    /// What is at a path, or at the end of the link there; nil if nothing is.
+    /// The status of the file at a path, links followed; nil if there is none.
     private static func status(_ path: String) -> stat? {
         var status = stat()
         // Safe: the call fills in the structure that it is for.
@@ -145,7 +145,7 @@ enum SystemCall {
         return unsafe String(cString: text)
     }
 
-    /// Opens a file for reading; `-` stands for stdin elsewhere, not here.
+    /// Opens a file for reading; `-` is not stdin here.
     static func open(_ path: String) -> Outcome {
         outcome(systemOpen(path, O_RDONLY | O_CLOEXEC, 0))
     }
@@ -172,13 +172,13 @@ enum SystemCall {
         return .done(Int(descriptor))
     }
 
-    /// Makes a file of a name that nothing has, which nobody else may read.
+    /// Makes a file under a new name that only its owner may read.
     static func makeSecretFile(_ path: String) -> Outcome {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         return outcome(systemOpen(path, flags, 0o600))
     }
 
-    /// Where a path leads, without links; nil if nothing is there.
+    /// The path with all links resolved; nil if nothing is there.
     static func realPath(_ path: String) -> String? {
         // Safe: with nil the call makes the text itself, which is copied and given back.
         guard let found = unsafe realpath(path, nil) else { return nil }

@@ -71,7 +71,7 @@ final class LiveEvents: LiveStream {
         _ stop: BuildStop
     ) -> LivePiece {
         let (start, head) = (state.position, space.head)
-        // What cannot be read now is told to whoever asks again.
+        // An error of reading shows with the next request.
         guard let page = try? space.page(after: start, through: head, wanted, until: stop)
         else { return .end }
         state.isBegun = true
@@ -128,7 +128,7 @@ struct LivePage: Sendable {
 
 /// Keeps caches from answering the same question for ever: schema/format/http.md, section 7.
 struct StreamCursor: Sendable {
-    /// What the reader was told last; nil if it does not say.
+    /// The cursor that the reader got last; nil if it sends none.
     private let last: UInt64?
     private let now: Timestamp
 

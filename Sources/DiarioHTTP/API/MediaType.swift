@@ -13,7 +13,7 @@ enum MediaType: String, Sendable {
     case description = "application/yaml"
     case metrics = "text/plain; version=0.0.4; charset=utf-8"
 
-    /// What a body says that it is; nil for a form that is not read, or with another encoding.
+    /// The type of a body; nil for one that is not read, or with another encoding.
     init?(ofBody header: String?) {
         guard let header else { return nil }
         if let exact = MediaType(rawValue: header) {
@@ -77,7 +77,7 @@ enum MediaType: String, Sendable {
 }
 
 extension HTTPAnswer {
-    /// An object or list that is JSON already, which nobody keeps.
+    /// An object or list that is JSON already, and must not be cached.
     static func json(_ bytes: [UInt8], status: Int = 200) -> HTTPAnswer {
         HTTPAnswer(
             status,

@@ -1,6 +1,6 @@
 import DiarioCore
 
-/// What a server has done and does, in the text form of Prometheus.
+/// The counters of a server, in the text form of Prometheus.
 enum MetricsText {
     static func text(_ counters: ServerCounters.Snapshot, spaceCount: Int) -> [UInt8] {
         var text = MetricsWriter()

@@ -8,8 +8,8 @@ struct OpenSpaces: Sendable {
         var space: ServedSpace
         var lastUse: UInt64
 
-        /// True if nobody has it in hand and nobody waits for news of it: two objects of one space
-        /// would not know who listens to the other.
+        /// True if no request uses it or waits for news of it: two objects of one space would
+        /// not know each other's listeners.
         mutating func isQuiet() -> Bool {
             isKnownUniquelyReferenced(&space) && space.bell.listenerCount == 0
         }

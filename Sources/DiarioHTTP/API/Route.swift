@@ -1,10 +1,10 @@
 import DiarioServer
 
-/// What a path leads to: schema/format/http.md, section 3.
+/// The target of a path: schema/format/http.md, section 3.
 enum Route: Hashable, Sendable {
     case health
     case metrics
-    /// What paths there are.
+    /// The OpenAPI document.
     case description
     case spaces
     /// Something of a space; the text is its name as it was given, which may be none.

@@ -77,7 +77,7 @@ import CMicrohttpd
 
     /// Ends the threads.
     ///
-    /// No exchange may be suspended, and nobody uses the daemon afterwards.
+    /// No exchange may be suspended, and the daemon must not be used afterwards.
     func stop() { unsafe diario_http_stop(pointer) }
 
     var connectionCount: Int { Int(unsafe diario_http_connection_count(pointer)) }
@@ -122,7 +122,7 @@ struct ListeningSocket: ~Copyable {
     /// True if only this machine reaches it.
     var isLoopback: Bool { diario_http_is_loopback(descriptor) != 0 }
 
-    /// Where it listens, with the port that it was given.
+    /// The address and port on which it listens.
     var address: (host: String, port: Int) {
         var text = [CChar](repeating: 0, count: 46)
         let port = unsafe diario_http_address(descriptor, &text, text.count)
@@ -133,7 +133,7 @@ struct ListeningSocket: ~Copyable {
         return (host, Int(max(0, port)))
     }
 
-    /// How many files may be open at once, after the bound was raised as far as it goes.
+    /// The number of files that may be open at once, after raising the bound as far as possible.
     static func raiseFileLimit() -> Int { Int(diario_http_raise_file_limit()) }
 }
 

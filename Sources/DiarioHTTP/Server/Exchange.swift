@@ -22,7 +22,7 @@ final class Exchange: Reader, Sleeper {
     let handle: ExchangeHandle
     private let began = ContinuousClock.now
     private let state: Mutex<State>
-    /// Ends a question or a scan that nobody waits for any more.
+    /// Ends a query or a scan whose client is gone.
     let stop = BuildStop()
 
     private enum Phase {
@@ -41,7 +41,7 @@ final class Exchange: Reader, Sleeper {
         var phase = Phase.receiving
         var request = HTTPRequest("", "")
         var bodySizeMax = 0
-        /// What the body is said to have.
+        /// The announced size of the body.
         var bodySize: Int?
         var receivedCount = 0
         /// Answered when the body has come, which is thrown away.
@@ -121,7 +121,7 @@ final class Exchange: Reader, Sleeper {
         return admission
     }
 
-    /// Answers without the body: at once if it is large or not yet sent, else behind it.
+    /// Answers without the body: immediately if it is large or not yet sent, else after it.
     private func refuse(_ answer: HTTPAnswer, _ head: RequestHead) {
         let isSmall =
             switch head.body {
@@ -143,7 +143,7 @@ final class Exchange: Reader, Sleeper {
         keepPace(bytes.count)
         let (isTaken, counted) = state.withLock { state -> (Bool, Int) in
             if state.refusal != nil {
-                // How large one in chunks is shows only at its end, where its answer comes.
+                // The size of a body in chunks is known only at its end, where its answer comes.
                 let discarded =
                     state.bodySize == nil ? Self.discardedChunksSizeMax : Self.discardedSizeMax
                 return (state.receivedCount <= state.bodySizeMax + discarded, 0)
@@ -225,7 +225,7 @@ final class Exchange: Reader, Sleeper {
         case .answer(let answer): send(answer)
         case .wait(let bell, let until, let note):
             if let note { state.withLock { $0.request.note = note } }
-            // A handler that waits behind its end has no answer: that is a mistake in it.
+            // A handler that waits after its last turn has no answer: that is a mistake in it.
             if isLast { send(ServerProblem.failed.answer) } else { wait(for: bell, until) }
         case .reading(let reading): standInLine(with: reading)
         }
@@ -241,7 +241,7 @@ final class Exchange: Reader, Sleeper {
             state.phase = .inLine(reading, missed: reason)
         }
         watchClient()
-        // In this order: once it stands in line it may be over at any moment.
+        // In this order: once it is queued it may be over at any moment.
         guard let lookout = shared.lookout,
             lookout.schedule(number, self, until: .now + shared.readingWaitMax)
         else { return send(ServerProblem.stopping.answer) }
@@ -296,7 +296,7 @@ final class Exchange: Reader, Sleeper {
             let id = bell.listen { [weak self] in self?.wake(.bell) }
             state.withLock { $0.listening = (bell, id) }
             watchClient()
-            // What happened before it listened is not told again.
+            // Events before it listened are not reported again.
             return workAgain(isLast: false)
         }
         guard let lookout = shared.lookout, lookout.schedule(number, self, until: until) else {
@@ -393,7 +393,7 @@ final class Exchange: Reader, Sleeper {
             if request.headers["origin"] != nil, !isForeign {
                 answer.headers.append((name: "Access-Control-Allow-Origin", value: "*"))
             }
-            // What is not needed any more: an answer may be under way for a long time.
+            // Frees the request: an answer may take a long time.
             state.request = HTTPRequest(request.method, "")
             state.phase = .answered
             state.record.status = answer.status
@@ -453,7 +453,7 @@ final class Exchange: Reader, Sleeper {
         shared.ended()
     }
 
-    /// How long so many bytes may take: with what a slow line needs, and not for ever.
+    /// The time that so many bytes may take: enough for a slow line, but bounded.
     static func time(for size: Int) -> Duration {
         .seconds(Limits.httpQuietSecondsMax + size / Limits.httpSlowRateSizeMax)
     }

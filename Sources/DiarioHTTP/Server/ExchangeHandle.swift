@@ -73,7 +73,7 @@ import CMicrohttpd
     ) throws(AnswerFault) {
         let response = try unsafe makeResponse(answer.body)
         for (name, value) in answer.headers {
-            // What the library refuses would break the answer apart: it is left out.
+            // A header that the library refuses would break the answer: it is left out.
             _ = unsafe diario_http_add_header(response, name, value)
         }
         unsafe diario_http_answer(
@@ -112,7 +112,7 @@ import CMicrohttpd
         }
     }
 
-    /// A time that is over still needs a moment: 0 would stand for no bound.
+    /// A time that is over still needs a moment: 0 would mean no bound.
     private static func milliseconds(_ time: Duration?) -> Int64 {
         guard let time else { return 0 }
         let (seconds, attoseconds) = time.components

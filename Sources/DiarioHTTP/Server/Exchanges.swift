@@ -2,7 +2,7 @@ import DiarioCore
 import DiarioStorage
 import Synchronization
 
-/// What all exchanges of a server share.
+/// The shared state of all exchanges of a server.
 final class Exchanges: Sendable {
     let handler: any HTTPHandler
     let queue: WorkQueue

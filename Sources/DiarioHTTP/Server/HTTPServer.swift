@@ -2,22 +2,22 @@ import DiarioCore
 import DiarioStorage
 import Synchronization
 
-/// A server of HTTP/1.1: takes connections, bounds what they may do, and has requests answered.
+/// A server of HTTP/1.1: accepts connections within bounds, and passes requests to its handler.
 ///
-/// schema/format/http.md, sections 10 and 11. It serves from its `init` on until `stop`, or until
-/// nobody holds it any more.
+/// schema/format/http.md, sections 10 and 11. It serves from its `init` until `stop`, or until it
+/// is released.
 package final class HTTPServer: Sendable {
     package struct Configuration: Sendable {
-        /// An address or a name; `0.0.0.0` and `::` stand for all addresses of the machine.
+        /// An address or a name; `0.0.0.0` and `::` are all addresses of the machine.
         package var host: String
-        /// 0 stands for any free one.
+        /// 0 means any free one.
         package var port: UInt16
         package var certificate: Certificate?
         /// Threads that read and write; requests are answered by the workers.
         package var threadCount = 2
         /// As many requests may wait for the disk at once.
         package var workerCount = 16
-        /// How many questions and scans run at once.
+        /// The number of queries and scans at once.
         package var readings = ReadGate.Bounds(processorCount: WorkerThread.processorCount)
         package var readingWaitMax = Duration.seconds(Limits.readWaitSecondsMax)
         package var connectionCountMax = Limits.httpConnectionCountMax
@@ -33,7 +33,7 @@ package final class HTTPServer: Sendable {
         package var queueCountMax = Limits.httpQueueCountMax
         package var counters = ServerCounters()
         package var log: RequestLog?
-        /// Bytes of memory for what stands in front of a body, and for its parts as they come.
+        /// Bytes of memory for the head of a request, and for parts of its body.
         var connectionSize = 6 * 1024
 
         package init(host: String, port: UInt16) {
@@ -54,11 +54,11 @@ package final class HTTPServer: Sendable {
         }
     }
 
-    /// Where it listens, with the port that it was given.
+    /// The address and port on which it listens.
     package let address: (host: String, port: Int)
     /// True if only this machine reaches it.
     package let isLoopback: Bool
-    /// How many connections it takes: fewer than wanted where the system allows fewer open files.
+    /// The number of connections: fewer than requested if the system allows fewer open files.
     package let connectionCountMax: Int
     private let isSecure: Bool
     private let exchanges: Exchanges
@@ -111,7 +111,7 @@ package final class HTTPServer: Sendable {
     /// Files that are open for other things than connections.
     private static let reservedFileCount = Limits.openFileCountMax + 64
 
-    /// As it stands in front of a path: `http://127.0.0.1:8080`.
+    /// The address before a path: `http://127.0.0.1:8080`.
     package var url: String {
         let host = address.host.contains(":") ? "[\(address.host)]" : address.host
         return "\(isSecure ? "https" : "http")://\(host):\(address.port)"
@@ -137,8 +137,8 @@ package final class HTTPServer: Sendable {
         exchanges.beginStopping()
         if !exchanges.waitUntilIdle(atMost: patience) {
             daemon.breakOff()
-            // What waits for the disk is answered, however long that takes: the library must not
-            // end while something is suspended.
+            // Requests that wait for the disk are answered, however long that takes: the library must
+            // not end while one is suspended.
             while !exchanges.waitUntilIdle(atMost: .seconds(1)) { daemon.breakOff() }
         }
         exchanges.counters.use(nil)

@@ -5,12 +5,12 @@ import Synchronization
 /// The library's thread takes what there is; when nothing is left it suspends the exchange, and a
 /// worker asks the stream for more. It has the next word when the bell rings or its time comes.
 final class LiveReader: Reader, BriefItem {
-    /// Which lets go of this one at its end.
+    /// It releases this one at its end.
     private let exchange: Exchange
     private let stream: any LiveStream
     private let state = Mutex(State())
 
-    /// What the library's thread is told.
+    /// The result for the library's thread.
     enum Produced {
         case bytes(ArraySlice<UInt8>)
         case waits
@@ -29,12 +29,12 @@ final class LiveReader: Reader, BriefItem {
     private struct State {
         var phase = Phase.taking(isRung: false)
         var pending: ArraySlice<UInt8> = []
-        /// When the stream is to be asked behind that; nil if at once.
+        /// When the stream is asked again; nil for immediately.
         var quietUntil: ContinuousClock.Instant?
         var isEnding = false
         var isAtEnd = false
         var listener: UInt64?
-        /// What it stands in line for.
+        /// The queued reading.
         var reading: Reading<LivePiece>?
         /// True if the turn of that has come.
         var isNext = false
@@ -133,7 +133,7 @@ final class LiveReader: Reader, BriefItem {
         switch piece {
         case .bytes(let bytes, let quietUntil) where !bytes.isEmpty:
             return give(bytes[...], quietUntil: quietUntil)
-        // An empty piece would end the chunks; whoever has nothing says until when.
+        // An empty piece would end the chunks; a stream without data must give a time instead.
         case .bytes: return sleep(until: ContinuousClock.now + .seconds(1))
         case .end: return give([], isAtEnd: true)
         case .nothing(let until): return sleep(until: until)

@@ -1,6 +1,6 @@
 /// The way in which an address writes bytes that it could not hold.
 package enum PercentSigns {
-    /// A text without percent signs; nil if one stands for no UTF-8.
+    /// The decoded text; nil if it is no UTF-8.
     package static func decoded(_ text: String) -> String? {
         guard text.utf8.contains(0x25) else { return text }
         var bytes: [UInt8] = []

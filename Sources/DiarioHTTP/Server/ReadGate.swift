@@ -3,7 +3,7 @@ import DiarioCore
 /// Which questions and scans may run, and which come next: each space in turn, and in a space each
 /// token.
 package struct ReadGate: Sendable {
-    /// How many may run at once.
+    /// The numbers that may run at once.
     package struct Bounds: Sendable {
         package var total: Int
         package var ofSpace = Limits.spaceReadCountMax
@@ -41,7 +41,7 @@ package struct ReadGate: Sendable {
         places.reduce(0) { $0 + $1.lines.reduce(0) { $0 + $1.numbers.count } }
     }
 
-    /// Puts a reading behind the others of its token.
+    /// Queues a reading after the others of its token.
     package mutating func enter(_ number: UInt64, of owner: ReadOwner) {
         let place =
             places.firstIndex { $0.space == owner.space }

@@ -23,7 +23,7 @@ final class ReadLine: Sendable {
         state = Mutex(State(gate: ReadGate(bounds)))
         queue = WorkQueue(
             name: "diario-read",
-            // Who pushes, pulls or waits for news goes before it.
+            // Pushes, pulls and waits for news go first.
             urgency: .low,
             workerCount: bounds.total,
             newCountMax: 0
@@ -68,6 +68,6 @@ final class ReadLine: Sendable {
         }
     }
 
-    /// Ends the threads; nobody enters any more.
+    /// Ends the threads; nothing may enter any more.
     func close() { queue.close() }
 }

@@ -1,13 +1,13 @@
 import DiarioCore
 
-/// What stands in front of a body, read and checked.
+/// The head of a request, read and checked.
 struct RequestHead: Sendable {
     var request: HTTPRequest
     var body: BodyLength
     /// The client waits for a word before it sends the body.
     var expectsContinue: Bool
 
-    /// How long a body is, as its sender says.
+    /// The announced length of a body.
     enum BodyLength: Hashable, Sendable {
         case none
         case bytes(Int)
@@ -56,8 +56,8 @@ struct RequestHead: Sendable {
         request = HTTPRequest(handle.method, Self.origin(path), query: query, headers: headers)
     }
 
-    /// Two lengths, or a length and chunks, are read differently by different programs: whoever
-    /// sends them wants a proxy to see another request than we do.
+    /// Two lengths, or a length and chunks, are read differently by different programs: they are
+    /// sent to make a proxy see another request than we do.
     private static func bodyLength(_ headers: [String: String]) throws(HeadFault) -> BodyLength {
         let length = headers["content-length"]
         if let coding = headers["transfer-encoding"] {

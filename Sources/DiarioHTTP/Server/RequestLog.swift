@@ -3,10 +3,10 @@ import DiarioSchema
 import DiarioStorage
 import Synchronization
 
-/// What is noted down about a request.
+/// The record of a request.
 struct RequestRecord: Sendable {
     var method = ""
-    /// Without the query, which may hold what is nobody's business.
+    /// Without the query, which may have private values.
     var path = ""
     /// 0 if there was no answer.
     var status = 0
@@ -14,14 +14,13 @@ struct RequestRecord: Sendable {
     var sent = 0
     /// The id of the token, never its text.
     var token: String?
-    /// True if the answer stands in the place of one that could not be sent.
+    /// True if the answer replaces one that could not be sent.
     var isReplaced = false
 }
 
 /// Writes a line of JSON for each request, on a thread of its own.
 ///
-/// Who reads the lines slowly does not hold up the server: lines that find no room are counted
-/// instead.
+/// A slow reader of the lines does not hold up the server: lines without room are counted instead.
 package final class RequestLog: Sendable {
     package enum Level: Sendable {
         /// Every request.
@@ -120,8 +119,8 @@ package final class RequestLog: Sendable {
         JSONLine.bytes([("linesLost", .integer(Int64(count)))]) + [0x0a]
     }
 
-    /// Everything outside of printable ASCII is shown as it would stand in an address, so that
-    /// nothing in a line moves a terminal's cursor or looks like another text.
+    /// Everything outside of printable ASCII is percent-encoded, so that nothing in a line moves a
+    /// terminal's cursor or looks like another text.
     private static func cut(_ text: String) -> String {
         var shown = ""
         for byte in text.utf8.prefix(shownSizeMax) {

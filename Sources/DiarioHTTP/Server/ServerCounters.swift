@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a server has done since it started, for `/metrics`.
+/// Counters of a server since its start, for `/metrics`.
 ///
 /// Made before the server, so that its handler can show it.
 package final class ServerCounters: Sendable {
@@ -22,7 +22,7 @@ package final class ServerCounters: Sendable {
     private let times = Mutex(Times())
     private let gauges = Mutex<(@Sendable () -> Gauges)?>(nil)
 
-    /// What the server itself knows at any time.
+    /// Current values that the server knows itself.
     struct Gauges {
         var openConnections = 0
         var queued = 0
@@ -45,7 +45,7 @@ package final class ServerCounters: Sendable {
         package var brokenOff = 0
         /// Requests that were turned away because there was too much to do.
         package var refused = 0
-        /// Of bodies, without what stands in front of them.
+        /// Of bodies, without heads.
         package var bytesReceived = 0
         package var bytesSent = 0
         package var openConnections = 0
@@ -105,8 +105,8 @@ package final class ServerCounters: Sendable {
 
     /// The counters as they are now; each is right by itself.
     package func snapshot() -> Snapshot {
-        // Called under the lock, so that the server does not end meanwhile; what it asks takes
-        // locks of its own, and nobody who holds one of those comes here.
+        // Called under the lock, so that the server does not end meanwhile; the callee takes other
+        // locks, and no holder of those comes here.
         let gauges = gauges.withLock { $0?() } ?? Gauges()
         var snapshot = Snapshot()
         snapshot.answersByClass = [

@@ -9,7 +9,7 @@ package enum ServerError: Error, Equatable, Sendable {
     case certificate(String)
     case failed(String)
 
-    /// What is wrong and what can be done.
+    /// What is wrong, and the remedy.
     package var message: String {
         switch self {
         case .inUse(let host, let port):

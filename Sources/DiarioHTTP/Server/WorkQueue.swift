@@ -38,15 +38,15 @@ final class WorkQueue: Sendable {
         /// Those before `first` were taken.
         var items: [Entry?] = []
         var first = 0
-        /// How many of those that wait are new.
+        /// The number of new requests among the waiting ones.
         var newCount = 0
-        /// How many had waited for too long when they were taken.
+        /// The number that had waited for too long when they were taken.
         var lateCount = 0
         var brief: [any BriefItem] = []
-        /// How many threads do what is brief.
+        /// The number of threads for brief work.
         var briefWorkerCount = 0
-        /// Who sleeps, the last to fall asleep at the end: it is woken first, since its memory is
-        /// still at hand.
+        /// Sleeping threads, the latest at the end: it is woken first, since its memory is still in
+        /// caches.
         var sleepers: [Signal] = []
         var isClosed = false
         var runningCount: Int
@@ -80,9 +80,9 @@ final class WorkQueue: Sendable {
         }
     }
 
-    /// How much that is brief a thread takes at once.
+    /// The number of brief items that a thread takes at a time.
     private static let briefCountMax = 512
-    /// Not all: they would stand in each other's way.
+    /// Not all: they would block each other.
     private static let briefWorkerCountMax = 2
 
     private let state: Mutex<State>
@@ -137,7 +137,7 @@ final class WorkQueue: Sendable {
 
     var count: Int { state.withLock { $0.count } }
 
-    /// How many waited for longer than `Limits.slowWaitSecondsMax` until a thread took them.
+    /// The number that waited longer than `Limits.slowWaitSecondsMax` for a thread.
     var lateCount: Int { state.withLock { $0.lateCount } }
 
     /// True if one waits for that long now.

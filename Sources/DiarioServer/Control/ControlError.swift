@@ -20,11 +20,11 @@ package enum ControlError: Error, Equatable, Sendable {
     case taken(String)
     case invalid(String)
 
-    /// What is wrong with the bytes of the file, as a clause; nil if it is something else.
+    /// The damage of the file, as a clause; nil for other errors.
     var damage: String? {
         switch self {
         case .sqlite(let error) where error.kind == .damaged:
-            // What it is about has a line of its own, with the name that the library has for it.
+            // Lines with stars have the library's name for the object.
             let lines = error.message.split(separator: "\n").filter { !$0.hasPrefix("***") }
             return "the file is damaged (\(lines.joined(separator: " ")))"
         case .damaged(let what): return "the file is damaged (\(what))"
@@ -34,7 +34,7 @@ package enum ControlError: Error, Equatable, Sendable {
         }
     }
 
-    /// What can be done about damage, as a clause.
+    /// The remedy for damage, as a clause.
     static let remedy =
         "it has the names and tokens, and no events; stop the server, move it away together with "
         + "\(ControlFile.name)-wal and -shm, and copy the \(ControlFile.name) of a backup there, "
@@ -42,7 +42,7 @@ package enum ControlError: Error, Equatable, Sendable {
         + "`diario space list`, `diario space name` and `diario token create`, with the right "
         + "relay for replicas that were here before"
 
-    /// The same for whoever has the folder: with the path of the file.
+    /// The same for people with the folder: with the path of the file.
     package func message(in folder: String) -> String {
         let path = "\(folder)/\(LogPaths.directoryName)/\(ControlFile.name)"
         if let damage { return "\(path): \(damage); \(Self.remedy)" }
@@ -65,7 +65,7 @@ package enum ControlError: Error, Equatable, Sendable {
         }
     }
 
-    /// What is wrong and what can be done.
+    /// What is wrong, and the remedy.
     package var message: String {
         switch self {
         case .sqlite(let error): "control.sqlite: \(error.message)."

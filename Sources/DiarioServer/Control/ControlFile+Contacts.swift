@@ -6,7 +6,7 @@ import DiarioSQLite
 /// A replica as the server knows it.
 package struct KnownReplica: Hashable, Sendable {
     package let id: ReplicaID
-    /// Nil if it belongs to nobody, because it never pushed.
+    /// Nil if it has no holder, because it never pushed.
     package let holder: Holder?
     package let bound: Timestamp?
     /// When it was last heard of.

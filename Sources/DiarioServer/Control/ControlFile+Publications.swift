@@ -3,7 +3,7 @@ import DiarioLog
 import DiarioSQLite
 import DiarioSync
 
-// What became of attempts to publish: schema/format/control.md, section 8.
+// Attempts to publish and their outcomes: schema/format/control.md, section 8.
 
 /// An attempt to publish a space, as it is kept.
 struct KnownAttempt: Equatable, Sendable {
@@ -19,7 +19,7 @@ struct KnownAttempt: Equatable, Sendable {
 }
 
 extension ControlFile {
-    /// What is kept of an attempt; nil if nothing is.
+    /// The stored attempt; nil if there is none.
     func attempt(_ id: AttemptID) throws(ControlError) -> KnownAttempt? {
         try reading { (state) throws(ControlError) in try Self.attempt(id, state.connection) }
     }
@@ -118,7 +118,7 @@ extension ControlFile {
             guard try Self.attempt(id, connection)?.outcome == .goesOn(space) else {
                 throw .invalid("This attempt to publish has come to its end.")
             }
-            // What was said of replicas is of the space that had the name.
+            // The rows of replicas are of the space that had the name.
             try connection.run("DELETE FROM replica WHERE space = ?", [.text(name.text)])
             for replica in replicas {
                 try Self.insert(replica, name, holder, at: now, connection)
@@ -128,7 +128,7 @@ extension ControlFile {
     }
 
     /// Gives a name to the space that an attempt to restore has filled; replicas stay with their
-    /// holders, and unknown ones belong to whoever pushes next under their ids.
+    /// holders, and one without a row belongs to the next holder that pushes under its id.
     func restore(
         _ space: SpaceID,
         as name: SpaceName,

@@ -4,7 +4,7 @@ import DiarioSQLite
 // To whom replicas belong: schema/format/control.md, section 7.
 
 extension ControlFile {
-    /// To whom a replica belongs; nil if to nobody yet.
+    /// The holder of a replica; nil if it has none yet.
     package func holder(
         of replica: ReplicaID,
         in space: SpaceName
@@ -12,14 +12,14 @@ extension ControlFile {
         try binding(of: replica, in: space)?.holder
     }
 
-    /// What is known of a replica that belongs to somebody.
+    /// The holder of a replica, and how its events come.
     package struct Binding: Hashable, Sendable {
         package let holder: Holder
         /// True if its events come by `POST /events`, so that the server draws its salts.
         package let isNamed: Bool
     }
 
-    /// To whom a replica belongs, and how its events come; nil if to nobody yet.
+    /// The binding of a replica; nil if it has none yet.
     func binding(
         of replica: ReplicaID,
         in space: SpaceName
@@ -35,9 +35,9 @@ extension ControlFile {
         }
     }
 
-    /// Gives a replica that belongs to nobody to a holder; says to whom it belongs then.
+    /// Binds a replica without a holder to one; gives its holder after that.
     ///
-    /// Durable when it returns. Nil if the holder has as many as one may have.
+    /// Durable when it returns. Nil if the holder has as many replicas as allowed.
     package func bind(
         _ replica: ReplicaID,
         in space: SpaceName,
@@ -57,7 +57,7 @@ extension ControlFile {
             guard let count = count.first?.first?.asInteger,
                 count < Limits.holderReplicaCountMax
             else { return nil }
-            // A row that names nobody gives way.
+            // A row without a holder is replaced.
             try connection.run(
                 "DELETE FROM replica WHERE space = ? AND replica = ?",
                 [.text(space.text), .text(replica.text)]
@@ -67,7 +67,7 @@ extension ControlFile {
         }
     }
 
-    /// True if a replica belongs to whoever pushes next under its id, since its space was restored.
+    /// True if a replica will belong to the next that pushes under its id, after a restore.
     package func isOpen(
         _ replica: ReplicaID,
         in space: SpaceName
@@ -78,7 +78,7 @@ extension ControlFile {
         }
     }
 
-    /// Lets replicas of which nothing is known belong to whoever pushes next under their ids.
+    /// Adds rows for unknown replicas, which the next pushes under their ids will bind.
     package func leaveOpen(
         _ replicas: [ReplicaID],
         in space: SpaceName,
@@ -134,7 +134,7 @@ extension ControlFile {
         }
     }
 
-    /// What the row of a replica says.
+    /// The owner in the row of a replica.
     private enum Owner: Equatable {
         case holder(Binding)
         /// Whoever pushes next under its id.

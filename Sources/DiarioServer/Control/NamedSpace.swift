@@ -8,7 +8,7 @@ package struct NamedSpace: Hashable, Sendable {
     package var quota: SpaceQuota
 }
 
-/// How much a space may hold.
+/// The quota of a space.
 package struct SpaceQuota: Hashable, Sendable {
     /// Nil for the default.
     package var eventsMax: Int?

@@ -1,6 +1,6 @@
 import DiarioCore
 
-/// What a space is called in an address: schema/format/control.md, section 4.
+/// The name of a space in an address: schema/format/control.md, section 4.
 package struct SpaceName: Hashable, Comparable, Sendable {
     package let text: String
 

@@ -1,14 +1,14 @@
 package import DiarioCore
 import DiarioCrypto
 
-/// What is known of a token: schema/format/control.md, section 5.
+/// A token without its secret: schema/format/control.md, section 5.
 package struct Token: Hashable, Sendable {
     package let id: TokenID
     package let space: SpaceName
     package let rights: Caller.Rights
-    /// Who the bearer is; nil if the token does not say.
+    /// The actor of the bearer; nil if the token names none.
     package let actor: String?
-    /// What people call it.
+    /// Its label for people.
     package let label: String?
     package let created: Timestamp
     package let expires: Timestamp?
@@ -35,7 +35,7 @@ package enum Holder: Hashable, Sendable {
     case token(TokenID)
 }
 
-/// What a token is to be.
+/// The properties of a new token.
 package struct TokenDraft: Sendable {
     package var space: SpaceName
     package var rights: Caller.Rights
@@ -51,7 +51,7 @@ package struct TokenDraft: Sendable {
     }
 }
 
-/// How much may be asked for with a token in a second.
+/// The rates of a token: requests and events in a second.
 package struct TokenRates: Hashable, Sendable {
     package var requestsPerSecond = Limits.tokenRequestRateMax
     package var eventsPerSecond = Limits.tokenEventRateMax
@@ -60,7 +60,7 @@ package struct TokenRates: Hashable, Sendable {
 }
 
 extension Caller {
-    /// Who bears a token.
+    /// The bearer of a token.
     package init(_ token: Token) { self.init(rights: token.rights, actor: token.actor) }
 }
 

@@ -7,7 +7,7 @@ import DiarioCrypto
 /// value prints its id.
 package struct TokenKey: Sendable, CustomStringConvertible, CustomReflectable {
     package let id: TokenID
-    /// What is handed to the bearer.
+    /// The text for the bearer.
     package let text: String
 
     private static let prefix = "diario_"
@@ -42,7 +42,7 @@ package struct TokenKey: Sendable, CustomStringConvertible, CustomReflectable {
         Base32.decode(characters.span.extracting(start..<start + wordLength))
     }
 
-    /// What is kept of it.
+    /// The stored hash.
     var hash: Hash32 { SHA256.hash(Array(text.utf8).span) }
 
     package var description: String { Self.prefix + id.text }
