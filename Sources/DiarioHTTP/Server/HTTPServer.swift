@@ -137,8 +137,8 @@ package final class HTTPServer: Sendable {
         exchanges.beginStopping()
         if !exchanges.waitUntilIdle(atMost: patience) {
             daemon.breakOff()
-            // Requests that wait for the disk are answered, however long that takes: the library must
-            // not end while one is suspended.
+            // Requests that wait for the disk are answered, however long that takes: the
+            // library must not end while one is suspended.
             while !exchanges.waitUntilIdle(atMost: .seconds(1)) { daemon.breakOff() }
         }
         exchanges.counters.use(nil)
