@@ -18,7 +18,7 @@ enum DocumentRules {
         }
     }
 
-    /// schema/limits.md has a row `| name | value |` for each limit of `Limits.swift`, and no other.
+    /// schema/limits.md has a row `| name | value |` for each limit of `Limits.swift`, no others.
     static func limits(_ source: SourceFile, document: SourceFile) -> [Finding] {
         let limits = declaredLimits(source)
         let rows = documentedLimits(document)
