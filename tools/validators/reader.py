@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """Compares two readers of one log: the program, and the one written from the format document.
 
-Use: reader.py PROGRAM. Makes spaces, records the packs' examples in several ways, and random events
-until some are sealed, also as pending ones of a replica, and asks both readers for all events and
-for the root; and has proofs checked by the second one. Exit 0 if they agree, 1 if not.
+Use: reader.py PROGRAM. Reads the golden directories of version 1. Makes spaces, records the packs'
+examples in several ways, and random events until some are sealed, also as pending ones of a
+replica, and asks both readers for all events and for the root; and has proofs checked by the second
+one. Exit 0 if they agree, 1 if not.
 """
 
+import hashlib
 import json
 import pathlib
 import random
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 
@@ -107,6 +110,35 @@ def check_proofs(program, space):
     return good
 
 
+def check_golden(program, folder):
+    """Both readers find in the directories of version 1 what was in them when they were made.
+
+    `directory-1.json` says that. Of each device the program also records one more event.
+    """
+    vectors = ROOT / "schema/vectors"
+    with tarfile.open(vectors / "directory-1.tar.gz") as archive:
+        archive.extractall(folder, filter="data")
+    good = True
+    for name, spaces in json.loads((vectors / "directory-1.json").read_text()).items():
+        path = f"{folder}/directory-1/{name}"
+        reader = [sys.executable, str(READER), "log", path, "--schema", str(ROOT / "schema")]
+        theirs = json.loads(run(*reader))["spaces"]
+        for found, expected in zip(theirs, spaces, strict=True):
+            diario = [program, "-C", path, "--space", expected["id"]]
+            ours = json.loads(run(*diario, "verify", "--json"))
+            export = run(*diario, "export", "--all")
+            digest = hashlib.sha256(export.encode()).hexdigest()
+            good = (good and ours["ok"] and ours["root"] == expected["root"]
+                    and digest == expected["exportSHA256"]
+                    and found | {"exportSHA256": digest} == expected
+                    and export == run(*reader, "--export", "--space", expected["id"]))
+        if name not in ("served", "backup"):
+            run(program, "-C", path, "record", "shed.tool.bought", '{"name":"Saw"}')
+            good = good and json.loads(run(program, "-C", path, "verify", "--json"))["ok"]
+        print(f"golden directory {name}: {'as it was made' if good else 'DIFFERS'}")
+    return good
+
+
 def main():
     if len(sys.argv) != 2 or sys.argv[1] in ("-h", "--help"):
         print(__doc__)
@@ -116,6 +148,7 @@ def main():
         path.read_text() for path in sorted(ROOT.glob("schema/*/examples/*.jsonl")))
     results = []
     with tempfile.TemporaryDirectory() as folder:
+        results.append(check_golden(program, folder))
         space = f"{folder}/space"
         run(program, "init", space, "--pack", "all")
         results.append(compare(program, space, "a new space"))

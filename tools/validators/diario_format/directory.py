@@ -180,12 +180,15 @@ class Directory:
         self.packs[pack.fingerprint] = pack
 
     def read_space(self, name):
+        files = self.names("spaces", name)
+        if "removed" in files and "manifest" not in files:
+            return
         manifest = Manifest(self.read("spaces", name, "manifest"))
         if parse_id(name) != manifest.space:
             raise FormatError(f"the manifest is that of {id_text(manifest.space)}")
         replica_file = ReplicaFile(self.read("spaces", name, "replica"))
         self.spaces[manifest.space] = Space(manifest, replica_file)
-        if "publishing" in self.names("spaces", name):
+        if "publishing" in files:
             self.guarded(f"spaces/{name}/publishing", self.read_publishing, name, manifest.space)
 
     def read_publishing(self, name, space):
