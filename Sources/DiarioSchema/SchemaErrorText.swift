@@ -38,7 +38,7 @@ struct SchemaErrorText {
             "a byte order mark at \(byte); it may stand only at the start of a file, so remove it"
         case .unexpectedEnd: "the JSON ends too early; complete it"
         case .trailingBytes:
-            "\(value) follows the JSON at \(byte); write one value, and nothing behind it"
+            "\(value) follows the JSON at \(byte); write one value, and nothing after it"
         case .invalidUTF8: "\(byte) is not UTF-8; save the text as UTF-8"
         case .controlCharacter:
             "\(byte) is a control character inside a string; write it as an escape, such as \\n"

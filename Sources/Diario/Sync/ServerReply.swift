@@ -85,7 +85,7 @@ package struct ServerReply: Sendable {
         let type = mediaType.isEmpty ? "no type" : Self.clean(mediaType)
         return TransportError(
             "\(server) answers with status \(status) and \(type), as no Diario server does: check "
-                + "the address, and what stands between."
+                + "the address, and what is in between."
         )
     }
 

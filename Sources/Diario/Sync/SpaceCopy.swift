@@ -117,7 +117,7 @@ package struct SpaceCopy: Sendable {
             throw DiarioError(
                 .incompatible,
                 "\(reply.server) does not list its segments as it should: check the address, and "
-                    + "what stands between, or use a newer diario."
+                    + "what is in between, or use a newer diario."
             )
         }
         return listing

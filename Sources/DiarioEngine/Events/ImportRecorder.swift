@@ -233,9 +233,9 @@ struct ImportRecorder {
         }
         throw DiarioError(
             .busy,
-            "Other programs record into this space all the time, so the import ended behind "
-                + "\(imported) events, which are recorded. Import the file again later to go "
-                + "on; lines without an origin would come twice."
+            "Other programs record into this space all the time, so the import ended after "
+                + "\(imported) events, which are recorded. Import the file again later to "
+                + "continue; lines without an origin would come twice."
         )
     }
 

@@ -238,7 +238,7 @@ package struct NamedEvents {
                 .changed(position: position),
                 event.origin,
                 event.place,
-                "another replica wrote to its subject at position \(position), behind the base "
+                "another replica wrote to its subject at position \(position), after the base "
                     + "\(base)."
             )
         }

@@ -46,7 +46,7 @@ extension ReplicaSession {
                     .diverged,
                     number: standing.head,
                     "The first \(standing.head) events are others here than at the authority. "
-                        + "`diario sync --rejoin` goes back to what both have; own events behind "
+                        + "`diario sync --rejoin` goes back to what both have; own events after "
                         + "that are sent again, and those of others are kept."
                 ),
                 at: now

@@ -275,8 +275,8 @@ enum RefusedWord {
         ),
         "COLLATE": ("sql-collate", "texts are compared by their bytes; remove it"),
         "LIMIT": ("sql-limit", "which rows are left depends on their order; use min, max or a key"),
-        "OVER": ("sql-window", "it counts rows in an order that nobody gave; use keys and sums"),
-        "RETURNING": ("sql-returning", "nobody reads what it returns; remove it"),
+        "OVER": ("sql-window", "it counts rows in an undefined order; use keys and sums"),
+        "RETURNING": ("sql-returning", "its result is not read; remove it"),
         "DEFERRED": (
             "table-reference",
             "a foreign key is held to event by event, and a transaction may hold many; remove it"

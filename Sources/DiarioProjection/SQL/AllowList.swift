@@ -26,7 +26,7 @@ package enum AllowList {
         case "lower", "upper", "like":
             "builds of SQLite differ in it; compare bytes, or do it in a query"
         case "group_concat", "row_number", "last_insert_rowid", "changes", "total_changes":
-            "it depends on an order that nobody gave; use keys and counts"
+            "it depends on an undefined order; use keys and counts"
         default: "builds of SQLite may differ in it; do it in a query"
         }
     }

@@ -81,7 +81,7 @@ struct PatternParser {
         case "*", "+", "?":
             throw error("there is nothing that \(scalar) could repeat; write \\\(scalar)")
         case "]", "{", "}":
-            throw error("a \(scalar) that stands for itself is written \\\(scalar)")
+            throw error("a literal \(scalar) is written \\\(scalar)")
         default:
             index += 1
             return .set(ScalarSet([scalar.value...scalar.value]))
@@ -138,7 +138,7 @@ struct PatternParser {
         of node: PatternNode,
         from start: Int
     ) throws(PatternError) -> PatternNode {
-        let form = "a count is written {2}, {2,} or {2,5}; a { that stands for itself is \\{"
+        let form = "a count is written {2}, {2,} or {2,5}; a literal { is \\{"
         guard let countMin = parseNumber() else { throw error(form, at: start) }
         if take("}") { return .repeated(node, countMin: countMin, countMax: countMin) }
         guard take(",") else { throw error(form, at: start) }

@@ -123,7 +123,7 @@ struct SQLSectionReader {
         if start == nil {
             start = token
             if sections.isEmpty {
-                problems.add(token.line, "sql-heading", "a statement stands before the heading")
+                problems.add(token.line, "sql-heading", "there is a statement before the heading")
                 sections.append(SQLSection(heading: "", line: token.line))
             }
         }
