@@ -314,7 +314,13 @@ private struct FrameCount {
         first = (earlier?.last ?? 0) + 1
         let directory = try BenchSpace.directory(path)
         for name in try directory.list(FramePaths.folder) where name.hasSuffix(".dwal") {
-            count(try directory.contents(of: FramePaths.folder + "/" + name, sizeMax: 1 << 30))
+            count(
+                try Files.contents(
+                    of: FramePaths.folder + "/" + name,
+                    in: directory,
+                    sizeMax: 1 << 30
+                )
+            )
         }
     }
 

@@ -109,7 +109,7 @@ struct CloneBench {
         var size = 0
         var text = "silent\nfail\nheader = \"Authorization: Bearer \(token)\"\n"
         for name in try directory.list("") {
-            size += try directory.open(name, .read).size()
+            size += Int(try directory.open(name, .read).size())
             text += "url = \"\(address)/segments/\(name)\"\noutput = \"\(path)/\(name)\"\n"
         }
         try System.write(text, to: path + "/curl")

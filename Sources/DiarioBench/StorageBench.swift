@@ -65,7 +65,7 @@ enum StorageBench {
         let directory = try BenchSpace.directory(made.path)
         func size(_ folder: String, _ suffix: String = "") throws -> Int {
             try directory.list(folder).filter { $0.hasSuffix(suffix) }.reduce(0) { total, name in
-                try total + directory.open(folder + "/" + name, .read).size()
+                try total + Int(directory.open(folder + "/" + name, .read).size())
             }
         }
         let segments = try size(LogPaths.segments(space), ".dseg")

@@ -173,7 +173,7 @@ extension DiarioError.Kind {
             case .readOnly, .denied: .readOnly
             case .locked: .busy
             case .tooLarge, .notFile: .corrupt
-            case .tooManyFiles, .nameTooLong, .removed, .failed, .cut: .system
+            case .tooManyFiles, .noSlots, .nameTooLong, .removed, .failed, .cut: .system
             }
     }
 

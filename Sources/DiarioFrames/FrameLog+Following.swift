@@ -21,8 +21,12 @@ extension FrameLog {
         try storing { () throws(StorageError) in
             if trust == .writtenAgain {
                 var bytes: [UInt8] = []
-                try newest.read(at: lastOffset, count: state.length - lastOffset, into: &bytes)
-                try newest.write(bytes.span, at: lastOffset)
+                try newest.read(
+                    at: Int64(lastOffset),
+                    count: state.length - lastOffset,
+                    into: &bytes
+                )
+                try newest.write(bytes.span, at: Int64(lastOffset))
             }
             try newest.sync()
         }
@@ -63,7 +67,7 @@ extension FrameLog {
         guard let newest, let state = files.last else { return false }
         var content: [UInt8] = []
         try storing { () throws(StorageError) in
-            try newest.read(at: state.length, count: FrameHeader.size, into: &content)
+            try newest.read(at: Int64(state.length), count: FrameHeader.size, into: &content)
         }
         switch FrameHeader.read(content.span, at: 0, generation: state.generation) {
         case .none: return false
@@ -77,7 +81,7 @@ extension FrameLog {
         let size = state.length - lastOffset
         var content: [UInt8] = []
         try storing { () throws(StorageError) in
-            try newest.read(at: lastOffset, count: size, into: &content)
+            try newest.read(at: Int64(lastOffset), count: size, into: &content)
         }
         let reading = FrameHeader.read(
             content.span,

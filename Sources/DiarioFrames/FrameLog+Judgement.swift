@@ -67,11 +67,11 @@ extension FrameLog {
         if let kept {
             try storing { () throws(StorageError) in
                 try Reserve.spending(in: directory) { () throws(StorageError) in
-                    try directory.replace(kept, with: bytes)
+                    try Files.replace(kept, with: bytes, in: directory)
                 }
                 // So that it is found once only; what it takes to be a frame goes.
                 let zeros = [UInt8](repeating: 0, count: FrameHeader.size)
-                try file.file.write(zeros.span, at: offset)
+                try file.file.write(zeros.span, at: Int64(offset))
                 try file.file.sync()
             }
         }
@@ -98,7 +98,7 @@ extension FrameLog {
         _ bytes: inout [UInt8]
     ) throws(FrameError) -> FrameHeader.Reading {
         try storing { () throws(StorageError) in
-            try file.file.read(at: offset, count: FrameHeader.size, into: &bytes)
+            try file.file.read(at: Int64(offset), count: FrameHeader.size, into: &bytes)
             let head = FrameHeader.read(
                 bytes.span,
                 at: 0,
@@ -109,7 +109,7 @@ extension FrameLog {
             let size = min(header.frameSize, file.size - offset)
             if size > bytes.count {
                 try file.file.read(
-                    at: offset + bytes.count,
+                    at: Int64(offset + bytes.count),
                     count: size - bytes.count,
                     into: &bytes
                 )
@@ -123,7 +123,7 @@ extension FrameLog {
         guard let first = try startOfFrame(file, after: offset) else { return nil }
         var content: [UInt8] = []
         try storing { () throws(StorageError) in
-            try file.file.read(at: first, count: file.size - first, into: &content)
+            try file.file.read(at: Int64(first), count: file.size - first, into: &content)
         }
         let bytes = content.span
         var candidate = 0
@@ -152,7 +152,7 @@ extension FrameLog {
             // The last ones are looked at with those that follow.
             let count = min(file.size - start, Self.windowSize + FrameHeader.size)
             try storing { () throws(StorageError) in
-                try file.file.read(at: start, count: count, into: &bytes)
+                try file.file.read(at: Int64(start), count: count, into: &bytes)
             }
             let window = bytes.span
             var candidate = 0

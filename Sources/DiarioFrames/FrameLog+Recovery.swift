@@ -240,7 +240,7 @@ extension FrameLog {
             ), frame.bodySize <= Limits.frameSizeMax
         {
             try storing { () throws(StorageError) in
-                try file.read(at: bytes.count, count: frame.frameSize, into: &bytes)
+                try file.read(at: Int64(bytes.count), count: frame.frameSize, into: &bytes)
             }
         }
         if holdsFrame(bytes.span, from: first) { return true }
@@ -251,7 +251,7 @@ extension FrameLog {
         }
         bytes.removeAll()
         try storing { () throws(StorageError) in
-            try file.read(at: 0, count: try file.size(), into: &bytes)
+            try file.read(at: 0, count: Int(clamping: try file.size()), into: &bytes)
         }
         return holdsFrame(bytes.span, from: first)
     }

@@ -114,7 +114,7 @@ package struct FrameLog: ~Copyable {
         header.seal(&frame)
         guard let file = newest else { preconditionFailure("a file was begun above") }
         let place = nextPlace
-        do { try file.write(frame.span, at: length) } catch {
+        do { try file.write(frame.span, at: Int64(length)) } catch {
             // A full disk leaves the file good; what was written lies beyond its end.
             if case .full = error { throw .storage(error) }
             return try relocate(&frame, header, after: error)
@@ -140,7 +140,7 @@ package struct FrameLog: ~Copyable {
         refusing place: FramePlace
     ) throws(FrameError) {
         let zeros = [UInt8](repeating: 0, count: FrameHeader.size)
-        try? newest?.write(zeros.span, at: place.offset)
+        try? newest?.write(zeros.span, at: Int64(place.offset))
         stopped = cause
         throw .stopped(cause)
     }
@@ -166,7 +166,7 @@ package struct FrameLog: ~Copyable {
         do {
             while offset < target {
                 let count = min(zeros.count, target - offset)
-                try newest.write(zeros.span.extracting(0..<count), at: offset)
+                try newest.write(zeros.span.extracting(0..<count), at: Int64(offset))
                 offset += count
             }
         } catch {
@@ -257,7 +257,7 @@ package struct FrameLog: ~Copyable {
             try file.write(header.encoded().span, at: 0)
             try file.sync()
             try directory.syncDirectory(FramePaths.folder)
-            allocatedSize = try file.size()
+            allocatedSize = Int(clamping: try file.size())
             newest = file
         } catch {
             throw .storage(error)
@@ -297,7 +297,7 @@ package struct FrameLog: ~Copyable {
             moved.seal(&frame)
             let place = nextPlace
             try storing { () throws(StorageError) in
-                try newest.write(frame.span, at: place.offset)
+                try newest.write(frame.span, at: Int64(place.offset))
                 try newest.sync()
             }
             return note(frame.count, at: place)

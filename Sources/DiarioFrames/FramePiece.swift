@@ -13,7 +13,7 @@ struct FrameFile: Sendable {
         self.file = file
         self.number = number
         self.generation = generation
-        size = try file.size()
+        size = Int(clamping: try file.size())
     }
 
     private init(_ file: any LogFile, like other: FrameFile) {
@@ -81,7 +81,11 @@ package struct FramePiece: Sendable {
         frames.removeAll(keepingCapacity: true)
         var wanted = min(Self.size, limit - offset)
         while bytes.count < wanted {
-            try file.file.read(at: start + bytes.count, count: wanted - bytes.count, into: &bytes)
+            try file.file.read(
+                at: Int64(start + bytes.count),
+                count: wanted - bytes.count,
+                into: &bytes
+            )
             // Shorter than it was a moment ago: then its frames end here.
             guard bytes.count >= wanted, let whole = check(file), whole <= limit - start else {
                 return

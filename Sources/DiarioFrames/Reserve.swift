@@ -20,11 +20,11 @@ package enum Reserve {
     package static func restore(in directory: any LogDirectory, size sizeMax: Int) {
         do throws(StorageError) {
             let file = try directory.open(FramePaths.reserve, .create)
-            var size = try file.size()
+            var size = Int(clamping: try file.size())
             let zeros = [UInt8](repeating: 0, count: 64 * 1024)
             while size < sizeMax {
                 let count = min(zeros.count, sizeMax - size)
-                try file.write(zeros.span.extracting(0..<count), at: size)
+                try file.write(zeros.span.extracting(0..<count), at: Int64(size))
                 size += count
             }
         } catch {

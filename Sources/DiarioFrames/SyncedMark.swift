@@ -45,7 +45,7 @@ extension SyncedMark {
         // A file of another size is no mark.
         let size = try directory.open(FramePaths.syncedMark, .read).size()
         guard size <= Self.size else { return nil }
-        let bytes = try directory.contents(of: FramePaths.syncedMark, sizeMax: size)
+        let bytes = try Files.contents(of: FramePaths.syncedMark, in: directory, sizeMax: Self.size)
         return SyncedMark(bytes.span)
     }
 }

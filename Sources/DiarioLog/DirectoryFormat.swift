@@ -17,7 +17,7 @@ package enum DirectoryFormat {
     static func check(_ directory: any LogDirectory) throws(LogError) {
         let bytes: [UInt8]
         do throws(StorageError) {
-            bytes = try directory.contents(of: LogPaths.format, sizeMax: 4096)
+            bytes = try Files.contents(of: LogPaths.format, in: directory, sizeMax: 4096)
         } catch {
             switch error {
             case .notFound, .notDirectory:
@@ -47,9 +47,13 @@ package enum DirectoryFormat {
     static func create(in directory: any LogDirectory) throws(LogError) {
         try storing { () throws(StorageError) in
             guard try !directory.exists(LogPaths.format) else { return }
-            for path in folders { try directory.makeDirectoryDurably(path) }
+            for path in folders { try Files.makeDirectoryDurably(path, in: directory) }
             // Last, because it is what makes the directory one of ours.
-            try directory.replace(LogPaths.format, with: Array("\(heading)\(version)\n".utf8))
+            try Files.replace(
+                LogPaths.format,
+                with: Array("\(heading)\(version)\n".utf8),
+                in: directory
+            )
         }
     }
 
@@ -61,7 +65,6 @@ package enum DirectoryFormat {
         try storing { () throws(StorageError) in
             try directory.open(LogPaths.format, .read).sync()
             try directory.syncDirectory("")
-            try directory.syncName()
         }
     }
 }

@@ -69,9 +69,9 @@ extension LogShared {
         var field: [UInt8] = []
         do throws(StorageError) {
             let file = try files.file(.log(number))
-            try file.read(at: offset, count: count, into: &bytes)
+            try file.read(at: Int64(offset), count: count, into: &bytes)
             // After the bytes, because the header is written before any frame of a new use.
-            try file.read(at: LogFileHeader.generationOffset, count: 8, into: &field)
+            try file.read(at: Int64(LogFileHeader.generationOffset), count: 8, into: &field)
         } catch .notFound {
             return false
         }

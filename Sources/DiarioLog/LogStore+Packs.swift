@@ -36,11 +36,11 @@ extension LogStore {
             // Filled under another name, so that a folder of that name is always whole.
             let temporaryPath = path + ".new"
             try Reserve.spending(in: directory) { () throws(StorageError) in
-                try directory.removeTree(temporaryPath)
+                try Files.removeTree(temporaryPath, in: directory)
                 for file in files {
                     let filePath = temporaryPath + "/" + file.path
-                    try directory.makeDirectoryDurably(LogPaths.parent(of: filePath))
-                    try directory.replace(filePath, with: file.bytes)
+                    try Files.makeDirectoryDurably(LogPaths.parent(of: filePath), in: directory)
+                    try Files.replace(filePath, with: file.bytes, in: directory)
                 }
             }
             try directory.rename(temporaryPath, to: path)
@@ -112,8 +112,9 @@ extension LogStore {
     ) throws(StorageError) -> PackFile {
         PackFile(
             path: name,
-            bytes: try directory.contents(
+            bytes: try Files.contents(
                 of: path + "/" + name,
+                in: directory,
                 sizeMax: Limits.packSizeMax
             )
         )

@@ -183,7 +183,7 @@ extension LogStore {
         }
         var missing: [SpaceID] = []
         for id in used.sorted() {
-            let isRemoved = try shared.directory.isRemoved(id)
+            let isRemoved = try SpaceHome.isRemoved(id, in: shared.directory)
             if !isRemoved, try !hasSpace(id) { missing.append(id) }
         }
         return missing
@@ -317,7 +317,7 @@ extension LogStore {
         try storing { () throws(StorageError) in
             var total = 0
             for name in try logNames() where FramePaths.number(name) != nil {
-                total += try shared.directory.open("wal/" + name, .read).size()
+                total += Int(try shared.directory.open("wal/" + name, .read).size())
             }
             return total
         }
@@ -334,7 +334,7 @@ extension LogStore {
             }
             for path in paths {
                 do throws(StorageError) {
-                    total += try shared.directory.open(path, .read).size()
+                    total += Int(try shared.directory.open(path, .read).size())
                 } catch .notFound {
                     // Another process removed a segment that was replaced.
                 }

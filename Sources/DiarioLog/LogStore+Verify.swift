@@ -294,7 +294,7 @@ extension LogStore {
         for (file, size) in [
             (SegmentFile.segment, entry.segmentSize), (.sidecar, entry.sidecarSize),
         ] {
-            let rest = try self.size(of: segment.place.path(file)) - size
+            let rest = try self.size(of: segment.place.path(file)) - Int64(size)
             guard rest <= 0 else {
                 throw segment.place.fault(file, at: size, "\(rest) bytes follow its end")
             }
@@ -303,7 +303,7 @@ extension LogStore {
     }
 
     /// The size of a file; 0 if it was removed meanwhile, as happens to those that others replaced.
-    private func size(of path: String) throws(LogError) -> Int {
+    private func size(of path: String) throws(LogError) -> Int64 {
         do throws(StorageError) {
             return try shared.directory.open(path, .read).size()
         } catch {

@@ -1,14 +1,11 @@
-/// The lock that says who may write in a data directory.
+/// The lock that says who may write in a data directory: a guard apart from its files and names.
 ///
 /// It excludes other processes and other `DirectoryLock`s of this process alike. It is released
 /// when its holder dies. To acquire it while it is held through this very object, or to release it
 /// while it is not, is a mistake of the caller and traps.
 package protocol DirectoryLock: AnyObject, Sendable {
-    /// Waits up to `waitSeconds` for the lock, or until `isOver`, which it asks now and then; after
-    /// that it throws `.locked` with its owner.
-    func acquire(waitSeconds: Int, unless isOver: () -> Bool) throws(StorageError)
-    /// Takes the lock if nobody has it; false if somebody has.
-    func tryAcquire() throws(StorageError) -> Bool
+    /// Waits up to `waitSeconds` for the lock; after that it throws `.locked` with its owner.
+    func acquire(waitSeconds: Int) throws(StorageError)
     func release()
     /// Whether nobody has held the lock since this object did; only while held.
     var wasLastHolder: Bool { get }
@@ -20,16 +17,7 @@ package protocol DirectoryLock: AnyObject, Sendable {
     func setNote(_ value: UInt64) throws(StorageError)
 }
 
-extension DirectoryLock {
-    package var isOurs: Bool { false }
-
-    /// Waits up to `waitSeconds` for the lock, then throws `.locked` with its owner.
-    package func acquire(waitSeconds: Int) throws(StorageError) {
-        try acquire(waitSeconds: waitSeconds, unless: { false })
-    }
-}
-
-// The lock file, 16 bytes, little-endian:
+// The lock file of POSIX, 16 bytes, little-endian:
 //
 // offset | size | meaning
 // -------+------+--------------------------------------------------------------

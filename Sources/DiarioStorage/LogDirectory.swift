@@ -11,11 +11,6 @@ package protocol LogDirectory: AnyObject, Sendable {
 
     func open(_ path: String, _ access: FileAccess) throws(StorageError) -> any LogFile
     func exists(_ path: String) throws(StorageError) -> Bool
-    /// What tells the file at `path` from others.
-    ///
-    /// As long as a file is open no other one has its identity, so this says whether a name still
-    /// leads to it.
-    func identity(of path: String) throws(StorageError) -> FileIdentity
     /// The names in the directory at `path`, in the order of their bytes.
     func list(_ path: String) throws(StorageError) -> [String]
     /// Makes the directory at `path` and those above it; does nothing if it is there.
@@ -27,57 +22,71 @@ package protocol LogDirectory: AnyObject, Sendable {
     /// Removes a file or an empty directory.
     func remove(_ path: String) throws(StorageError)
     /// Makes the names in the directory at `path` (made, changed, removed) survive a power cut.
+    ///
+    /// For "" also the name of the data directory itself, as far as that can be done.
     func syncDirectory(_ path: String) throws(StorageError)
-    /// Makes the name of the directory itself survive a power cut, as far as that can be done.
-    func syncName() throws(StorageError)
-    /// The lock kept in the file at `path`, which is made if needed; not held yet.
+    /// Throws `.noSlots` if there is no room to make `count` more files, so that work that needs
+    /// them does not begin; a hint, which does nothing where files are bounded by the system alone.
+    func prepare(files count: Int) throws(StorageError)
+    /// The lock of that name, not held yet.
+    ///
+    /// Its folder is there. It may be kept in a file of that name, or apart from all files, so
+    /// nobody opens, lists or renames it by its name.
     func lock(_ path: String) throws(StorageError) -> any DirectoryLock
 }
 
-extension LogDirectory {
-    package func syncName() throws(StorageError) {}
-
-    package func identity(of path: String) throws(StorageError) -> FileIdentity {
-        try open(path, .read).identity
-    }
-
+/// What takes several operations of a directory or a file.
+///
+/// No extension of the protocols: linked for wasm32, a call of one has another signature than it.
+package enum Files {
     /// Replaces the file at `path`, durably: after a crash it holds its old bytes or `bytes`.
     ///
     /// The caller holds the directory's lock, since the temporary file has a fixed name
     /// (`path` and ".new").
-    package func replace(_ path: String, with bytes: [UInt8]) throws(StorageError) {
-        let temporaryPath = path + ".new"
-        let file = try open(temporaryPath, .create)
+    package static func replace(
+        _ path: String,
+        with bytes: [UInt8],
+        in directory: any LogDirectory
+    ) throws(StorageError) {
+        let file = try directory.open(path + ".new", .create)
         try file.truncate(to: 0)
-        try fill(file, at: temporaryPath, with: bytes, for: path)
+        try fill(file, with: bytes, for: path, in: directory)
     }
 
     /// The same for a file that nobody but its owner may read, not even for a moment.
-    package func replacePrivately(_ path: String, with bytes: [UInt8]) throws(StorageError) {
-        let temporaryPath = path + ".new"
+    package static func replacePrivately(
+        _ path: String,
+        with bytes: [UInt8],
+        in directory: any LogDirectory
+    ) throws(StorageError) {
         // One that a crash left may be readable to others.
-        try removeTree(temporaryPath)
-        let file = try open(temporaryPath, .createPrivate)
-        try fill(file, at: temporaryPath, with: bytes, for: path)
+        try removeTree(path + ".new", in: directory)
+        let file = try directory.open(path + ".new", .createPrivate)
+        try fill(file, with: bytes, for: path, in: directory)
     }
 
-    private func fill(
+    private static func fill(
         _ file: any LogFile,
-        at temporaryPath: String,
         with bytes: [UInt8],
-        for path: String
+        for path: String,
+        in directory: any LogDirectory
     ) throws(StorageError) {
         try file.write(bytes.span, at: 0)
         // Before the rename, because a name must never lead to bytes that are not on disk.
         try file.sync()
-        try rename(temporaryPath, to: path)
-        try syncDirectory(StoragePath.parent(of: path))
+        try directory.rename(path + ".new", to: path)
+        try directory.syncDirectory(StoragePath.parent(of: path))
     }
 
     /// Removes a file, or a directory with all that is in it; does nothing if it is not there.
-    package func removeTree(_ path: String) throws(StorageError) {
+    package static func removeTree(
+        _ path: String,
+        in directory: any LogDirectory
+    ) throws(StorageError) {
         do throws(StorageError) {
-            for name in try list(path) { try removeTree(path + "/" + name) }
+            for name in try directory.list(path) {
+                try removeTree(path + "/" + name, in: directory)
+            }
         } catch {
             switch error {
             // A link whose target is gone, or is the link, is found by its name alone.
@@ -85,7 +94,7 @@ extension LogDirectory {
             default: throw error
             }
         }
-        do throws(StorageError) { try remove(path) } catch .notFound {
+        do throws(StorageError) { try directory.remove(path) } catch .notFound {
             // Somebody else removed it.
         }
     }
@@ -93,36 +102,51 @@ extension LogDirectory {
     /// All bytes of the file at `path`.
     ///
     /// - Throws: `StorageError.tooLarge` before any memory is taken for more than `sizeMax` bytes.
-    package func contents(of path: String, sizeMax: Int) throws(StorageError) -> [UInt8] {
-        try open(path, .read).contents(at: path, sizeMax: sizeMax)
+    package static func contents(
+        of path: String,
+        in directory: any LogDirectory,
+        sizeMax: Int
+    ) throws(StorageError) -> [UInt8] {
+        try contents(of: try directory.open(path, .read), at: path, sizeMax: sizeMax)
+    }
+
+    /// The same for a file that is open, and is the one at `path`.
+    package static func contents(
+        of file: any LogFile,
+        at path: String,
+        sizeMax: Int
+    ) throws(StorageError) -> [UInt8] {
+        let size = try file.size()
+        guard size <= sizeMax else { throw .tooLarge(path, size: size) }
+        var bytes: [UInt8] = []
+        try file.read(at: 0, count: Int(size), into: &bytes)
+        return bytes
     }
 
     /// Makes the directory at `path` and those above it, and makes them survive a power cut.
     ///
     /// The one at `ancestor` does so already, and all above it.
-    package func makeDirectoryDurably(
+    package static func makeDirectoryDurably(
         _ path: String,
-        below ancestor: String = ""
+        below ancestor: String = "",
+        in directory: any LogDirectory
     ) throws(StorageError) {
         precondition(path.hasPrefix(ancestor), "a directory lies below its ancestor")
-        try makeDirectory(path)
+        try directory.makeDirectory(path)
         var child = path
         while child.utf8.count > ancestor.utf8.count {
             child = StoragePath.parent(of: child)
-            try syncDirectory(child)
+            try directory.syncDirectory(child)
         }
     }
-}
 
-extension LogFile {
-    /// All bytes of the file, which is the one at `path`.
-    ///
-    /// - Throws: `StorageError.tooLarge` before any memory is taken for more than `sizeMax` bytes.
-    package func contents(at path: String, sizeMax: Int) throws(StorageError) -> [UInt8] {
-        let size = try size()
-        guard size <= sizeMax else { throw .tooLarge(path, size: size) }
-        var bytes: [UInt8] = []
-        try read(at: 0, count: size, into: &bytes)
-        return bytes
+    /// Takes the lock if nobody has it; false if somebody has.
+    package static func tryAcquire(_ lock: any DirectoryLock) throws(StorageError) -> Bool {
+        do throws(StorageError) {
+            try lock.acquire(waitSeconds: 0)
+            return true
+        } catch .locked {
+            return false
+        }
     }
 }

@@ -21,6 +21,9 @@ package struct FileIdentity: Hashable, Sendable {
     /// When the file was made, in nanoseconds since 1970; 0 where the file system does not say.
     package let birthNanoseconds: Int64
 
+    /// What is written down of a file that nothing tells from others.
+    package static let unknown = FileIdentity(inode: 0, birthNanoseconds: 0)
+
     package init(inode: UInt64, birthNanoseconds: Int64) {
         self.inode = inode
         self.birthNanoseconds = birthNanoseconds
@@ -33,29 +36,28 @@ package struct FileIdentity: Hashable, Sendable {
 /// writers do to the same bytes at the same time is undefined.
 package protocol LogFile: AnyObject, Sendable {
     /// The file's length in bytes now, whoever changed it.
-    func size() throws(StorageError) -> Int
+    func size() throws(StorageError) -> Int64
     /// Appends `count` bytes from `offset` on to `bytes`; fewer only at the end of the file.
     ///
     /// When it throws, `bytes` is as it was.
-    func read(at offset: Int, count: Int, into bytes: inout [UInt8]) throws(StorageError)
+    func read(at offset: Int64, count: Int, into bytes: inout [UInt8]) throws(StorageError)
     /// Writes all of `bytes` at `offset`; a gap before `offset` reads as zeros.
     ///
     /// When it throws, any part of `bytes` may have been written.
-    func write(_ bytes: Span<UInt8>, at offset: Int) throws(StorageError)
+    func write(_ bytes: Span<UInt8>, at offset: Int64) throws(StorageError)
     /// Makes the file `size` bytes long, cutting it or filling it up with zeros.
-    func truncate(to size: Int) throws(StorageError)
+    func truncate(to size: Int64) throws(StorageError)
     /// Makes every byte written so far, by anyone, survive a power cut.
     ///
     /// Allowed on a file opened for reading. When it throws, nothing written since the last
     /// success may be trusted to be on disk, even if a later call succeeds.
     func sync() throws(StorageError)
-    var identity: FileIdentity { get throws(StorageError) }
+    /// What tells the file from others; nil where nothing does.
+    ///
+    /// As long as a file is open no other one has its identity, so this says whether a name still
+    /// leads to it.
+    var identity: FileIdentity? { get throws(StorageError) }
     /// Throws `.removed` if no name leads to the file any more: what is written to it is gone with
     /// the last who has it open.
     func checkName() throws(StorageError)
-}
-
-extension LogFile {
-    /// Of files that nobody else can get at.
-    package func checkName() throws(StorageError) {}
 }

@@ -13,6 +13,8 @@ package enum StorageError: Error, Hashable, Sendable {
     /// Somebody else holds the lock; the process id is nil if nobody wrote it down.
     case locked(String, owner: Int32?)
     case tooManyFiles
+    /// All files that were prepared beforehand are in use; whoever prepares them adds more.
+    case noSlots(String)
     /// The path, or a name in it, is longer than the system takes.
     case nameTooLong(String)
     /// A part of the path is no directory but a file or a link.
@@ -22,7 +24,7 @@ package enum StorageError: Error, Hashable, Sendable {
     /// A file that is in use was removed, with the folder that it lay in or alone.
     case removed(String)
     /// The file is longer than the caller would take.
-    case tooLarge(String, size: Int)
+    case tooLarge(String, size: Int64)
     /// The system refused for another reason; `code` is its error number.
     case failed(Operation, String, code: Int32)
     /// The power was cut or the process killed, in a simulation.
@@ -56,6 +58,8 @@ package enum StorageError: Error, Hashable, Sendable {
             "\(path) is locked by another process. Wait until it is done, or stop it."
         case .tooManyFiles:
             "Too many files are open. Raise the limit (ulimit -n) or close other programs."
+        case .noSlots(let path):
+            "No file is left to make \(path) in. Try again when more are prepared."
         case .notDirectory(let path):
             "A part of \(path) is no folder but a file or a link, and in a space links are not "
                 + "followed. Put the folder itself there, or choose another path."

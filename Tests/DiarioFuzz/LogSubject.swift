@@ -142,7 +142,7 @@ enum LogSubject {
         let raw = try RawLog(disk)
         var bytes: [UInt8] = []
         let file = try disk.open(FramePaths.file(1), .read)
-        try file.read(at: 0, count: try file.size(), into: &bytes)
+        try file.read(at: 0, count: Int(try file.size()), into: &bytes)
         return Base(disk: disk, raw: raw, bytes: bytes, spaces: [authority, lane])
     }
 }

@@ -321,7 +321,7 @@ struct ServedDirectoryTests {
         case "a folder":
             try directory.remove(path)
             try directory.makeDirectory(path)
-        default: try directory.replace(path, with: [1, 2, 3])
+        default: try Files.replace(path, with: [1, 2, 3], in: directory)
         }
         #expect(try world.store.brokenSpaces().map(\.space) == [id])
         // As one that is started then.

@@ -66,7 +66,11 @@ struct ServerRequestTests {
     @Test func aPartOfAFileIsSent() throws {
         let folder = try TemporaryFolder()
         let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-        try POSIXDirectory(path: folder.path, access: .readWrite).replace("file", with: bytes)
+        try Files.replace(
+            "file",
+            with: bytes,
+            in: POSIXDirectory(path: folder.path, access: .readWrite)
+        )
         let path = folder.path + "/file"
         let world = try ServerWorld { request, _ in
             let count = request.path == "/long" ? 400_000 : 200_000

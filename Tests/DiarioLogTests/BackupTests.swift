@@ -275,7 +275,7 @@ struct BackupTests {
         let disk = source.log.disk.process(1)
         let folder = LogPaths.space(source.space)
         for path in [folder + "/manifest", folder + "/replica"] {
-            let size = try disk.open(path, .read).size()
+            let size = Int(try disk.open(path, .read).size())
             try source.flip(path, at: size / 2)
             #expect {
                 try backUp()

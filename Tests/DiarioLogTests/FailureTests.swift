@@ -21,7 +21,7 @@ import Testing
         try disk.list(path).reduce(0) { sum, name in
             let child = path.isEmpty ? name : path + "/" + name
             do {
-                return sum + (try disk.open(child, .read).size())
+                return sum + Int(try disk.open(child, .read).size())
             } catch {
                 return sum + (try usedSize(disk, child))
             }

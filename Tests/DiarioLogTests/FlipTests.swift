@@ -23,7 +23,7 @@ import Testing
         #expect(expected.isFaultFree)
         let disk = sample.log.disk
         for path in try sample.files() {
-            let bytes = try disk.contents(of: path, sizeMax: .max)
+            let bytes = try Files.contents(of: path, in: disk, sizeMax: .max)
             // What follows the frames is zeros, which only a few places stand for.
             let used = (bytes.lastIndex { $0 != 0 } ?? 0) + 1
             var offset = part

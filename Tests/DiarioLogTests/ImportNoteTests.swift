@@ -67,7 +67,7 @@ import Testing
         for offset in bytes.indices {
             var damaged = bytes
             damaged[offset] ^= 1 << UInt8(offset % 8)
-            try directory.replace(file, with: damaged)
+            try Files.replace(file, with: damaged, in: directory)
             let faults = try store.verify(space) { _ in nil }.faults
             #expect(faults.map(\.file) == [file], "byte \(offset)")
             let cut = Array(bytes[..<offset])
@@ -75,7 +75,7 @@ import Testing
         }
         // A whole one that is called otherwise is one of other events.
         try directory.remove(file)
-        try directory.replace(LogPaths.knownImports(space), with: bytes)
+        try Files.replace(LogPaths.knownImports(space), with: bytes, in: directory)
         #expect(try store.verify(space) { _ in nil }.faults.count == 1)
     }
 

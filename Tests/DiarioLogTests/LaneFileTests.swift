@@ -12,8 +12,9 @@ import Testing
         let lane = try LaneLog()
         try lane.append(20)
         _ = try lane.seal()
-        let bytes = try lane.log.disk.contents(
+        let bytes = try Files.contents(
             of: LogPaths.manifest(lane.space),
+            in: lane.log.disk,
             sizeMax: 10_000
         )
         #expect(Manifest(bytes.span)?.encoded() == bytes)

@@ -199,7 +199,7 @@ import Testing
         let folder = "spaces/\(sample.space.text)/tiles"
         for name in names {
             let path = "\(folder)/\(name)"
-            let size = try sample.log.disk.open(path, .read).size()
+            let size = Int(try sample.log.disk.open(path, .read).size())
             try sample.log.disk.flipBit(
                 random.below(8),
                 at: random.below(size),
@@ -231,13 +231,13 @@ import Testing
         let path = "spaces/\(sample.space.text)/tiles/"
         for name in ["1", "size"] {
             try sample.store.extendTiles(of: sample.space, to: 700)
-            let whole = try sample.log.disk.contents(of: path + "1", sizeMax: 1000)
+            let whole = try Files.contents(of: path + "1", in: sample.log.disk, sizeMax: 1000)
             #expect(whole.count == 64)
             try sample.log.disk.remove(path + name)
             #expect(try sample.tiles.size == 0)
             try sample.checkAll()
             try sample.store.extendTiles(of: sample.space, to: 600)
-            #expect(try sample.log.disk.contents(of: path + "1", sizeMax: 1000) == whole)
+            #expect(try Files.contents(of: path + "1", in: sample.log.disk, sizeMax: 1000) == whole)
         }
     }
 
@@ -316,7 +316,7 @@ import Testing
         let folder = "spaces/\(sample.space.text)/tiles"
         var bytes = 0
         for name in try sample.log.disk.list(folder) {
-            bytes += try sample.log.disk.open("\(folder)/\(name)", .read).size()
+            bytes += Int(try sample.log.disk.open("\(folder)/\(name)", .read).size())
         }
         #expect(bytes * 100 < 70_000 * 15)
         try tiles.lower(to: CompactRange())

@@ -50,20 +50,22 @@ final class MeddlingDirectory: LogDirectory {
             self.meddling = meddling
         }
 
-        var identity: FileIdentity { get throws(StorageError) { try file.identity } }
+        var identity: FileIdentity? { get throws(StorageError) { try file.identity } }
 
-        func size() throws(StorageError) -> Int { try file.size() }
+        func size() throws(StorageError) -> Int64 { try file.size() }
 
-        func read(at offset: Int, count: Int, into bytes: inout [UInt8]) throws(StorageError) {
+        func read(at offset: Int64, count: Int, into bytes: inout [UInt8]) throws(StorageError) {
             try file.read(at: offset, count: count, into: &bytes)
             meddling.note(.read)
         }
 
-        func write(_ bytes: Span<UInt8>, at offset: Int) throws(StorageError) {
+        func write(_ bytes: Span<UInt8>, at offset: Int64) throws(StorageError) {
             try file.write(bytes, at: offset)
         }
 
-        func truncate(to size: Int) throws(StorageError) { try file.truncate(to: size) }
+        func truncate(to size: Int64) throws(StorageError) { try file.truncate(to: size) }
+
+        func checkName() throws(StorageError) { try file.checkName() }
 
         func sync() throws(StorageError) {
             meddling.note(.sync)
@@ -88,10 +90,6 @@ final class MeddlingDirectory: LogDirectory {
 
     func exists(_ path: String) throws(StorageError) -> Bool { try directory.exists(path) }
 
-    func identity(of path: String) throws(StorageError) -> FileIdentity {
-        try directory.identity(of: path)
-    }
-
     func list(_ path: String) throws(StorageError) -> [String] { try directory.list(path) }
 
     func makeDirectory(_ path: String) throws(StorageError) { try directory.makeDirectory(path) }
@@ -103,6 +101,8 @@ final class MeddlingDirectory: LogDirectory {
     func remove(_ path: String) throws(StorageError) { try directory.remove(path) }
 
     func syncDirectory(_ path: String) throws(StorageError) { try directory.syncDirectory(path) }
+
+    func prepare(files count: Int) throws(StorageError) { try directory.prepare(files: count) }
 
     func lock(_ path: String) throws(StorageError) -> any DirectoryLock {
         if path.hasSuffix("/staging") { meddling.note(.staging) }

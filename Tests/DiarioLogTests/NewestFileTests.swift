@@ -23,7 +23,7 @@ import Testing
 
     private func zero(_ path: String, on disk: CrashDisk) throws {
         let file = try disk.open(path, .readWrite)
-        try file.write([UInt8](repeating: 0, count: try file.size()).span, at: 0)
+        try file.write([UInt8](repeating: 0, count: Int(try file.size())).span, at: 0)
         try file.sync()
     }
 

@@ -126,7 +126,7 @@ import Testing
         let last = file.length - (file.frames.last?.frameSize ?? 0)
         try log.disk.flipBit(2, at: file.length - 9, of: path)
         var kept: [UInt8] = []
-        try log.disk.open(path, .read).read(at: last, count: file.length - last, into: &kept)
+        try log.disk.open(path, .read).read(at: Int64(last), count: file.length - last, into: &kept)
         let store = try log.open()
         let cut = try #require(store.cut)
         #expect(store.fault == nil)
@@ -223,7 +223,7 @@ import Testing
     // MARK: The format
 
     private func write(format: String, to disk: CrashDisk) throws {
-        try disk.replace(LogPaths.format, with: Array(format.utf8))
+        try Files.replace(LogPaths.format, with: Array(format.utf8), in: disk)
     }
 
     @Test func aFormatThatIsNotKnownIsRefused() throws {

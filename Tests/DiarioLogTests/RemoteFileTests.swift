@@ -71,7 +71,7 @@ struct RemoteFileTests {
         let log = try TestLog(seed: 1)
         let store = try log.open()
         let space = try store.makeSpace(isAuthority: false).space
-        try store.directory.replace(LogPaths.remote(space), with: [1, 2, 3])
+        try Files.replace(LogPaths.remote(space), with: [1, 2, 3], in: store.directory)
         #expect { try store.remote(of: space) } throws: {
             guard case .corrupt? = $0 as? LogError else { return false }
             return true
@@ -102,7 +102,7 @@ struct RemoteFileTests {
         let directory = try folder.directory()
         // One that a crash left is not filled, but made anew.
         _ = try directory.open("remote.new", .create)
-        try directory.replacePrivately("remote", with: Self.remote.encoded())
+        try Files.replacePrivately("remote", with: Self.remote.encoded(), in: directory)
         let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/remote")
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         #expect(throws: StorageError.self) { try directory.open("remote", .createPrivate) }

@@ -30,7 +30,7 @@ import Testing
     @Test(arguments: 0..<4) func whatVerifiedIsInTheNewSpace(part: Int) throws {
         let sample = try SalvageSample()
         for (index, path) in try sample.files().enumerated() where index % 4 == part {
-            let size = try sample.log.disk.contents(of: path, sizeMax: .max).count
+            let size = try Files.contents(of: path, in: sample.log.disk, sizeMax: .max).count
             try sample.expect(path, .removed)
             try sample.expect(path, .cut(size / 2))
             guard size > 0 else { continue }
@@ -47,7 +47,7 @@ import Testing
         for path in try sample.files() {
             for _ in 0..<20 {
                 let copy = sample.copy()
-                var bytes = try copy.log.disk.contents(of: path, sizeMax: .max)
+                var bytes = try Files.contents(of: path, in: copy.log.disk, sizeMax: .max)
                 guard !bytes.isEmpty else { continue }
                 for _ in 0..<8 {
                     let offset = random.below(bytes.count)
@@ -62,7 +62,7 @@ import Testing
                         with: (0..<4).map { UInt8(sum >> ($0 * 8) & 255) }
                     )
                 }
-                try copy.log.disk.replace(path, with: bytes)
+                try Files.replace(path, with: bytes, in: copy.log.disk)
                 _ = try? copy.salvage()
             }
         }
@@ -170,7 +170,7 @@ private struct SalvageSample {
             try store.segments(of: space).map(\.name) + store.laneSegments(of: space).map(\.name)
         for name in names {
             let path = LogPaths.segment(name, of: space)
-            let bytes = try log.disk.contents(of: path, sizeMax: .max)
+            let bytes = try Files.contents(of: path, in: log.disk, sizeMax: .max)
             var reader = try SegmentReader(
                 SegmentMemory(.segment, bytes),
                 sidecar: nil as SegmentMemory?,
@@ -268,7 +268,7 @@ private struct SalvageSample {
     func bytes() throws -> [String: [UInt8]] {
         var found: [String: [UInt8]] = [:]
         for path in try files() {
-            found[path] = try log.disk.contents(of: path, sizeMax: .max)
+            found[path] = try Files.contents(of: path, in: log.disk, sizeMax: .max)
         }
         return found
     }
@@ -286,13 +286,13 @@ private struct SalvageSample {
         let file = try copy.log.disk.open(path, .readWrite)
         switch damage {
         case .removed: try copy.log.disk.remove(path)
-        case .cut(let size): try file.truncate(to: size)
+        case .cut(let size): try file.truncate(to: Int64(size))
         case .changed(let offset):
             var bytes: [UInt8] = []
-            try file.read(at: offset, count: 1, into: &bytes)
+            try file.read(at: Int64(offset), count: 1, into: &bytes)
             // What was never synced is not on the copied disk.
             guard !bytes.isEmpty else { return }
-            try file.write([bytes[0] ^ 0x5a].span, at: offset)
+            try file.write([bytes[0] ^ 0x5a].span, at: Int64(offset))
         }
         let (report, target) = try copy.salvage()
         let what = "\(path) \(damage)"

@@ -146,7 +146,7 @@ import Testing
     @Test func oneProcessSealsAtATime() throws {
         let sealed = try SealedLog()
         let lock = try sealed.log.disk.lock(LogPaths.sealingLock(sealed.space))
-        #expect(try lock.tryAcquire())
+        #expect(try Files.tryAcquire(lock))
         #expect(throws: LogError.sealing(sealed.space)) {
             try sealed.store.seal(sealed.space, all: true)
         }
@@ -172,7 +172,7 @@ import Testing
         try sealed.fill(0..<10)
         _ = try sealed.store.seal(sealed.space, all: true)
         let path = LogPaths.manifest(sealed.space)
-        let bytes = try sealed.log.disk.contents(of: path, sizeMax: 10_000)
+        let bytes = try Files.contents(of: path, in: sealed.log.disk, sizeMax: 10_000)
         let read = Manifest(bytes.span)
         #expect(read?.encoded() == bytes)
         for index in bytes.indices {

@@ -200,10 +200,10 @@ import Testing
         let paths = entries.map { LogPaths.segment($0.name, of: sealed.space) }
         let sidecars = entries.map { LogPaths.sidecar($0.name, of: sealed.space) }
         try sealed.log.disk.remove(paths[0])
-        let other = try sealed.log.disk.contents(of: sidecars[2], sizeMax: 100_000)
-        try sealed.log.disk.replace(sidecars[1], with: other)
+        let other = try Files.contents(of: sidecars[2], in: sealed.log.disk, sizeMax: 100_000)
+        try Files.replace(sidecars[1], with: other, in: sealed.log.disk)
         let cut = try sealed.log.disk.open(paths[2], .readWrite)
-        try cut.truncate(to: entries[2].segmentSize - 1)
+        try cut.truncate(to: Int64(entries[2].segmentSize - 1))
         let result = try sealed.store.verify(sealed.space) { _ in nil }
         #expect(result.faults.count == 3)
         #expect(result.faults.map(\.file) == [paths[0], sidecars[1], paths[2]])

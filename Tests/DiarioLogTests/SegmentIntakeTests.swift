@@ -39,9 +39,13 @@ struct SegmentIntakeTests {
             try to.makeDirectory(LogPaths.segments(space))
             for name in names {
                 for path in [LogPaths.segment(_:of:), LogPaths.sidecar(_:of:)] {
-                    var bytes = try from.contents(of: path(name, source.space), sizeMax: 1 << 24)
+                    var bytes = try Files.contents(
+                        of: path(name, source.space),
+                        in: from,
+                        sizeMax: 1 << 24
+                    )
                     change(path(name, space), &bytes)
-                    try to.replace(path(name, space), with: bytes)
+                    try Files.replace(path(name, space), with: bytes, in: to)
                 }
             }
         }

@@ -310,7 +310,7 @@ import Testing
         _ = try second.append(log.append(1, to: space))
         // The header of the next file fits on the disk, and nothing more.
         let used = try log.disk.list("wal").reduce(0) { sum, name in
-            sum + (try log.disk.open("wal/" + name, .read).size())
+            sum + Int(try log.disk.open("wal/" + name, .read).size())
         }
         log.disk.setCapacity(used + 6000)
         #expect(throws: LogError.self) {

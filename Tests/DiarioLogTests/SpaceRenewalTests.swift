@@ -25,7 +25,7 @@ import Testing
         let space = try SpaceRenewal.run(plan, of: old, in: store) { _ in nil }.space
         #expect(try log.numbers(space, in: store) == [1, 2, 3, 4])
         let file = LogPaths.replica(space)
-        let bytes = try log.disk.process(2).contents(of: file, sizeMax: 4096)
+        let bytes = try Files.contents(of: file, in: log.disk.process(2), sizeMax: 4096)
         let content = ReplicaFile(bytes.span)
         #expect(content?.former == [FormerID(lane.replica, lastSequence: 4)])
     }

@@ -85,8 +85,16 @@ struct ControlFileTests {
 
     @Test func theSecretIsNotKept() throws {
         let (key, _) = try make()
-        let bytes = try folder.directory().contents(of: ControlFile.name, sizeMax: 1 << 20)
-        let log = try folder.directory().contents(of: ControlFile.name + "-wal", sizeMax: 1 << 20)
+        let bytes = try Files.contents(
+            of: ControlFile.name,
+            in: folder.directory(),
+            sizeMax: 1 << 20
+        )
+        let log = try Files.contents(
+            of: ControlFile.name + "-wal",
+            in: folder.directory(),
+            sizeMax: 1 << 20
+        )
         let secret = Array(key.text.utf8.suffix(52))
         for kept in [bytes, log] {
             #expect(!kept.indices.contains { kept[$0...].starts(with: secret) })
@@ -315,7 +323,7 @@ struct ControlFileTests {
         #expect(try ControlFile.copy(of: folder.directory(), to: inside))
         #expect(try ControlFile.fault(folder: lying.path) == nil)
         let junk = (0..<4096).map { UInt8(truncatingIfNeeded: 151 &* $0 &+ 7) }
-        try inside.open(ControlFile.name, .readWrite).write(junk.span, at: 4096 * (page - 1))
+        try inside.open(ControlFile.name, .readWrite).write(junk.span, at: Int64(4096 * (page - 1)))
         let fault = try #require(try ControlFile.fault(folder: lying.path))
         #expect(fault.file == ControlFile.name)
         let target = try TemporaryFolder()
@@ -341,7 +349,7 @@ struct ControlFileTests {
         let other = try TemporaryFolder()
         #expect(throws: ControlError.self) { try copy(other) }
         #expect(throws: ControlError.self) {
-            try other.directory().replace(ControlFile.name, with: [])
+            try Files.replace(ControlFile.name, with: [], in: other.directory())
             _ = try copy(other)
         }
         try other.directory().remove(ControlFile.name)

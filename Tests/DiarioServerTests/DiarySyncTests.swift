@@ -43,7 +43,7 @@ struct DiarySyncTests {
             let path = to + "/" + LogPaths.directoryName
             let directory = try POSIXDirectory(path: path, access: .readWrite)
             let file = LogPaths.replica(server.id)
-            let bytes = try directory.contents(of: file, sizeMax: 4096)
+            let bytes = try Files.contents(of: file, in: directory, sizeMax: 4096)
             guard let known = ReplicaFile(bytes.span) else {
                 preconditionFailure("the file is as it was written")
             }

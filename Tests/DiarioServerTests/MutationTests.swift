@@ -192,7 +192,7 @@ struct MutationTests {
         let directory = pair.replica.store.directory
         let entry = try #require(try pair.replica.store.inbox(of: space).first)
         let path = LogPaths.inboxEntry(entry.replica, entry.sequences.lowerBound, of: space)
-        let file = try directory.contents(of: path, sizeMax: Limits.blockSizeMax)
+        let file = try Files.contents(of: path, in: directory, sizeMax: Limits.blockSizeMax)
         var unpacker = BlockUnpacker()
         let block = try unpacker.unpack(entry.block).bytes
         for _ in 0..<2000 {

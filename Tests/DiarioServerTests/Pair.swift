@@ -141,8 +141,8 @@ struct TestReplica {
         try store.directory.makeDirectory(LogPaths.segments(space))
         for name in names {
             for path in [LogPaths.segment(name, of: space), LogPaths.sidecar(name, of: space)] {
-                let bytes = try source.directory.contents(of: path, sizeMax: 1 << 24)
-                try store.directory.replace(path, with: bytes)
+                let bytes = try Files.contents(of: path, in: source.directory, sizeMax: 1 << 24)
+                try Files.replace(path, with: bytes, in: store.directory)
             }
         }
         var intake = SegmentIntake(store, space)

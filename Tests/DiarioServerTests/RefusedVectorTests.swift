@@ -122,7 +122,7 @@ struct RefusedVectorTests {
     }
 
     private static func content(of path: String, on disk: CrashDisk) throws -> String {
-        let bytes = try disk.contents(of: path, sizeMax: Limits.logFileSizeMax)
+        let bytes = try Files.contents(of: path, in: disk, sizeMax: Limits.logFileSizeMax)
         guard path.hasSuffix(".dwal") else { return Hex.text(bytes) }
         let end = (bytes.lastIndex { $0 != 0 } ?? 0) + 1
         return Hex.text(bytes[..<min(bytes.count, (end + 4095) / 4096 * 4096)])

@@ -51,7 +51,7 @@ import Testing
             default:
                 let offset = random.below(3000)
                 let bytes = makeBytes(1 + random.below(1500), using: &random)
-                try file.write(bytes, at: offset)
+                try file.write(bytes, at: Int64(offset))
                 let end = min(offset + bytes.count, expected.count)
                 for index in min(offset, end)..<end { expected[index] = nil }
             }
@@ -63,7 +63,7 @@ import Testing
         let bytes = try survivors(seed: seed) { _, file in
             try file.write([UInt8](repeating: 0, count: 10), at: 0)
             try file.sync()
-            for index in 0..<10 { try file.write([1], at: index) }
+            for index in 0..<10 { try file.write([1], at: Int64(index)) }
         }
         #expect(bytes.count == 10)
         #expect(bytes == bytes.sorted(by: >))
@@ -131,7 +131,7 @@ import Testing
         for seed in Self.seeds {
             var random = SeededRandom(seed: seed)
             let disk = CrashDisk(machineID: "test")
-            try disk.makeDirectoryDurably("a")
+            try Files.makeDirectoryDurably("a", in: disk)
             try disk.open("a/one", .create).sync()
             try disk.open("a/two", .create).sync()
             try disk.rename("a/one", to: "a/three")
@@ -150,32 +150,34 @@ import Testing
     @Test(arguments: seeds) func syncedNamesSurvive(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let disk = CrashDisk(machineID: "test")
-        try disk.makeDirectoryDurably("a/b")
+        try Files.makeDirectoryDurably("a/b", in: disk)
         let file = try disk.open("a/b/file", .create)
         try file.write([1], at: 0)
         try file.sync()
         try disk.syncDirectory("a/b")
         disk.crash(using: &random)
-        #expect(try disk.contents(of: "a/b/file", sizeMax: 1) == [1])
+        #expect(try Files.contents(of: "a/b/file", in: disk, sizeMax: 1) == [1])
     }
 
     @Test func aReplacedFileIsOldOrNew() throws {
         let old = [UInt8](repeating: 1, count: 2000)
         let new = [UInt8](repeating: 2, count: 3000)
         var outcomes: Set<[UInt8]> = []
-        let count = try countOperations { try $0.replace("file", with: new) }
+        let count = try countOperations { try Files.replace("file", with: new, in: $0) }
         for operation in 1...count {
             for moment in CrashDisk.CutMoment.allCases {
                 for seed in UInt64(0)..<20 {
                     var random = SeededRandom(seed: seed)
                     let disk = CrashDisk(machineID: "test")
-                    try disk.replace("file", with: old)
+                    try Files.replace("file", with: old, in: disk)
                     disk.cutAfter(operations: operation, moment)
-                    #expect(throws: StorageError.cut) { try disk.replace("file", with: new) }
+                    #expect(throws: StorageError.cut) {
+                        try Files.replace("file", with: new, in: disk)
+                    }
                     disk.crash(using: &random)
-                    outcomes.insert(try disk.contents(of: "file", sizeMax: 3000))
-                    try disk.replace("file", with: [3])
-                    #expect(try disk.contents(of: "file", sizeMax: 1) == [3])
+                    outcomes.insert(try Files.contents(of: "file", in: disk, sizeMax: 3000))
+                    try Files.replace("file", with: [3], in: disk)
+                    #expect(try Files.contents(of: "file", in: disk, sizeMax: 1) == [3])
                 }
             }
         }
@@ -185,7 +187,7 @@ import Testing
     /// How many operations `body` is, on a disk with a file "file".
     private func countOperations(_ body: (CrashDisk) throws -> Void) throws -> Int {
         let disk = CrashDisk(machineID: "test")
-        try disk.replace("file", with: [1])
+        try Files.replace("file", with: [1], in: disk)
         let count = disk.operationCount
         try body(disk)
         return disk.operationCount - count
@@ -198,7 +200,7 @@ import Testing
                     var random = SeededRandom(seed: 99)
                     for _ in 0..<20 {
                         let bytes = makeBytes(random.below(2000), using: &random)
-                        try file.write(bytes, at: random.below(9000))
+                        try file.write(bytes, at: Int64(random.below(9000)))
                     }
                 }
             }

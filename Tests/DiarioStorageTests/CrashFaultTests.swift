@@ -26,8 +26,8 @@ import Testing
         var random = SeededRandom(seed: 1)
         disk.crash(using: &random)
         #expect(throws: StorageError.cut) { try file.size() }
-        #expect(throws: StorageError.cut) { try lock.tryAcquire() }
-        #expect(try disk.lock("lock").tryAcquire())
+        #expect(throws: StorageError.cut) { try Files.tryAcquire(lock) }
+        #expect(try Files.tryAcquire(disk.lock("lock")))
     }
 
     @Test func theMomentOfACutDecidesWhatIsWritten() throws {
@@ -57,7 +57,7 @@ import Testing
         #expect(throws: StorageError.cut) { try lock.setNote(1) }
         lock.release()
         #expect(try other.allBytes() == [1, 2])
-        #expect(try waiting.tryAcquire())
+        #expect(try Files.tryAcquire(waiting))
         #expect(try disk.process(1).open("file", .read).allBytes() == [1, 2])
     }
 
@@ -123,7 +123,7 @@ import Testing
         #expect(throws: StorageError.full("other")) {
             try disk.open("other", .create).write([1, 2, 3, 4, 5, 6], at: 0)
         }
-        #expect(try disk.contents(of: "other", sizeMax: 9) == [1, 2, 3, 4])
+        #expect(try Files.contents(of: "other", in: disk, sizeMax: 9) == [1, 2, 3, 4])
         try file.write([7, 7, 7, 7, 7, 7], at: 0)
         #expect(throws: StorageError.full("file")) { try file.write([8, 8, 8], at: 4) }
         #expect(try file.allBytes() == [7, 7, 7, 7, 8, 8])
@@ -148,7 +148,7 @@ import Testing
     }
 
     @Test func everySoManyOfSomeOperationsFail() throws {
-        try disk.replace("file", with: [1])
+        try Files.replace("file", with: [1], in: disk)
         disk.failing = CrashDisk.Failing([.rename, .remove, .syncDirectory], every: 2)
         try disk.rename("file", to: "other")
         #expect(failure { try disk.remove("other") } == "failed")
@@ -156,22 +156,22 @@ import Testing
         #expect(failure { try disk.rename("other", to: "file") } == "failed")
         disk.failing = CrashDisk.Failing([.open, .read], every: 2)
         let file = try disk.open("other", .read)
-        #expect(failure { _ = try file.contents(at: "other", sizeMax: 1) } == "failed")
+        #expect(failure { _ = try Files.contents(of: file, at: "other", sizeMax: 1) } == "failed")
         disk.failing = nil
-        #expect(try disk.contents(of: "other", sizeMax: 1) == [1])
+        #expect(try Files.contents(of: "other", in: disk, sizeMax: 1) == [1])
     }
 
     @Test func aFlippedBitStays() throws {
-        try disk.replace("file", with: [0, 0, 0])
+        try Files.replace("file", with: [0, 0, 0], in: disk)
         try disk.flipBit(3, at: 1, of: "file")
         var random = SeededRandom(seed: 1)
         disk.crash(using: &random)
-        #expect(try disk.contents(of: "file", sizeMax: 3) == [0, 8, 0])
+        #expect(try Files.contents(of: "file", in: disk, sizeMax: 3) == [0, 8, 0])
         #expect(failure { try disk.flipBit(0, at: 0, of: "none") } == "notFound")
     }
 
     @Test func aReadOnlyDiskRefusesChanges() throws {
-        try disk.replace("file", with: [1])
+        try Files.replace("file", with: [1], in: disk)
         disk.setReadOnly(true)
         let view = disk.process(1)
         #expect(view.isReadOnly)
@@ -184,8 +184,8 @@ import Testing
     }
 
     @Test func aCopyHasWhatIsDurableUnderOtherIdentities() throws {
-        try disk.makeDirectoryDurably("a")
-        try disk.replace("a/file", with: [1])
+        try Files.makeDirectoryDurably("a", in: disk)
+        try Files.replace("a/file", with: [1], in: disk)
         let lock = try disk.lock("lock")
         try lock.acquire(waitSeconds: 0)
         try lock.setNote(5)
@@ -195,7 +195,7 @@ import Testing
         let copy = disk.copy()
         #expect(try copy.list("") == ["a", "lock"])
         #expect(try copy.list("a") == ["file"])
-        #expect(try copy.contents(of: "a/file", sizeMax: 9) == [1])
+        #expect(try Files.contents(of: "a/file", in: copy, sizeMax: 9) == [1])
         let identity = try copy.open("a/file", .read).identity
         #expect(try disk.open("a/file", .read).identity != identity)
         let copiedLock = try copy.lock("lock")
@@ -204,8 +204,8 @@ import Testing
         #expect(copy.machineID == disk.machineID)
         #expect(disk.copy(machineID: "other").machineID == Array("other".utf8))
         // Each goes its own way.
-        try copy.replace("a/file", with: [9])
-        #expect(try disk.contents(of: "a/file", sizeMax: 9) == [1, 2])
+        try Files.replace("a/file", with: [9], in: copy)
+        #expect(try Files.contents(of: "a/file", in: disk, sizeMax: 9) == [1, 2])
     }
 
     /// As Linux does: who wrote to the file learns of it even if another one's sync failed.

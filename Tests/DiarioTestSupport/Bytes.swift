@@ -15,11 +15,11 @@ extension LogFile {
     /// All bytes of the file.
     package func allBytes() throws(StorageError) -> [UInt8] {
         var bytes: [UInt8] = []
-        try read(at: 0, count: size(), into: &bytes)
+        try read(at: 0, count: Int(size()), into: &bytes)
         return bytes
     }
 
-    package func write(_ bytes: [UInt8], at offset: Int) throws(StorageError) {
+    package func write(_ bytes: [UInt8], at offset: Int64) throws(StorageError) {
         try write(bytes.span, at: offset)
     }
 }

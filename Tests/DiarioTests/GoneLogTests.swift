@@ -39,7 +39,11 @@ import Testing
     private func files() throws -> [String: [UInt8]] {
         var found: [String: [UInt8]] = [:]
         for name in try directory.list(".diario/wal") {
-            found[name] = try directory.contents(of: ".diario/wal/" + name, sizeMax: .max)
+            found[name] = try Files.contents(
+                of: ".diario/wal/" + name,
+                in: directory,
+                sizeMax: .max
+            )
         }
         return found
     }
@@ -64,7 +68,7 @@ import Testing
             try seal()
             try record(2)
         }
-        try directory.removeTree(".diario/wal")
+        try Files.removeTree(".diario/wal", in: directory)
         if hasFolder { try directory.makeDirectory(".diario/wal") }
         try expectDamage()
     }
@@ -76,15 +80,17 @@ import Testing
         try record(5000)
         try seal()
         for name in try files().keys { try directory.remove(".diario/wal/" + name) }
-        for (name, bytes) in old { try directory.replace(".diario/wal/" + name, with: bytes) }
+        for (name, bytes) in old {
+            try Files.replace(".diario/wal/" + name, with: bytes, in: directory)
+        }
         try expectDamage()
     }
 
     @Test func aMarkThatIsTooLongIsNone() throws {
         try record(5)
         let path = ".diario/wal/synced"
-        let bytes = try directory.contents(of: path, sizeMax: .max)
-        try directory.replace(path, with: bytes + [UInt8](repeating: 0, count: 5000))
+        let bytes = try Files.contents(of: path, in: directory, sizeMax: .max)
+        try Files.replace(path, with: bytes + [UInt8](repeating: 0, count: 5000), in: directory)
         try record(1)
         let space = try Space.open(at: folder.path, access: .readOnly)
         #expect(try space.verify { _ in }.isOK)

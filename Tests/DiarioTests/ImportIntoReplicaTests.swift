@@ -107,11 +107,11 @@ import Testing
     @Test(arguments: [1, 3, 700]) func aNoteOfEventsThatWereRecordedCounts(count: Int) throws {
         let lane = try LaneSpace(TasksPack.make())
         let blocker = LogPaths.knownImports(lane.space.id) + ".new"
-        try directory(lane).makeDirectoryDurably(blocker)
+        try Files.makeDirectoryDurably(blocker, in: directory(lane))
         #expect(throws: DiarioError.self) { try run(added(1...count), lane) }
         #expect(lane.pendingCount == count)
         #expect(try files(lane).count == (count + 499) / 500)
-        try directory(lane).removeTree(blocker)
+        try Files.removeTree(blocker, in: directory(lane))
         let summary = try run(added(1...count + 1), lane)
         #expect((summary.imported, summary.known) == (1, count))
         #expect(try files(lane) == ["known.dimp"])
@@ -122,7 +122,7 @@ import Testing
         let lane = try LaneSpace(TasksPack.make())
         _ = try run(added(1...1), lane)
         let path = LogPaths.knownImports(lane.space.id)
-        try directory(lane).replace(path, with: [1])
+        try Files.replace(path, with: [1], in: directory(lane))
         let error = #expect(throws: DiarioError.self) { try run(added(1...2), lane) }
         #expect(error?.message.contains("damaged") == true)
         #expect(lane.pendingCount == 1)

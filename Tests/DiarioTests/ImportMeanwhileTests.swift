@@ -36,11 +36,11 @@ import Testing
             self.act = act
         }
 
-        var identity: FileIdentity { get throws(StorageError) { try file.identity } }
+        var identity: FileIdentity? { get throws(StorageError) { try file.identity } }
 
-        func size() throws(StorageError) -> Int { try file.size() }
+        func size() throws(StorageError) -> Int64 { try file.size() }
 
-        func read(at offset: Int, count: Int, into bytes: inout [UInt8]) throws(StorageError) {
+        func read(at offset: Int64, count: Int, into bytes: inout [UInt8]) throws(StorageError) {
             try file.read(at: offset, count: count, into: &bytes)
             let acts = reads.withLock { reads in
                 defer { reads += 1 }
@@ -49,13 +49,15 @@ import Testing
             if acts { #expect(throws: Never.self) { try act() } }
         }
 
-        func write(_ bytes: Span<UInt8>, at offset: Int) throws(StorageError) {
+        func write(_ bytes: Span<UInt8>, at offset: Int64) throws(StorageError) {
             try file.write(bytes, at: offset)
         }
 
-        func truncate(to size: Int) throws(StorageError) { try file.truncate(to: size) }
+        func truncate(to size: Int64) throws(StorageError) { try file.truncate(to: size) }
 
         func sync() throws(StorageError) { try file.sync() }
+
+        func checkName() throws(StorageError) { try file.checkName() }
     }
 
     private static let weight =
@@ -181,7 +183,7 @@ import Testing
         let space = try Space.create(at: path, packs: PackSource.builtIn())
         let files = try POSIXDirectory(path: path + "/.diario", access: .readWrite)
         let lock = LogPaths.space(space.id) + "/sealing"
-        try files.removeTree(lock)
+        try Files.removeTree(lock, in: files)
         // No lock can be taken on a directory.
         try files.makeDirectory(lock)
         let summary = try space.importLines(of: SampleSpace.file(text, in: folder)) { _, _ in }
@@ -194,7 +196,7 @@ import Testing
         #expect(try again.verify { _ in }.isOK)
         try again.close()
         // A replaced space whose removal was cut short stayed for ever.
-        try files.removeTree(lock)
+        try Files.removeTree(lock, in: files)
         try Space.open(at: path, access: .readOnly).close()
         #expect(try spaceCount() == 2)
         try Space.open(at: path, access: .readWrite).close()

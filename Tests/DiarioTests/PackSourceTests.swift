@@ -168,7 +168,7 @@ import Testing
             ("plants/pack.json", #"{"name":"plants","version":1}"#),
             ("plants/events/plant.seen.1.json", schema), ("plants/readmodel/plants.sql", model),
         ] {
-            try disk.replace(path, with: Array(text.utf8))
+            try Files.replace(path, with: Array(text.utf8), in: disk)
         }
         let problems = try PackSource.problems(folder: folder.path)
         #expect(problems.map(\.rule) == ["sql-function"])

@@ -400,7 +400,7 @@ import Testing
         for suffix in ["-wal", "-shm"] where try directory.exists(name + suffix) {
             try directory.remove(name + suffix)
         }
-        try directory.replace(name, with: [UInt8](repeating: 0x2a, count: 8192))
+        try Files.replace(name, with: [UInt8](repeating: 0x2a, count: 8192), in: directory)
         try models.update()
         #expect(models.notes.count == 1)
         let reader = try ModelReader(models.sources())

@@ -34,7 +34,7 @@ import Testing
     func whatHoldsNoEventsIsNotNeeded(name: String) throws {
         let id = try directory.list("spaces")[0]
         let path = ["manifest", "replica"].contains(name) ? "spaces/\(id)/\(name)" : name
-        if !name.isEmpty { try directory.removeTree(path) }
+        if !name.isEmpty { try Files.removeTree(path, in: directory) }
         let (report, space) = try salvage()
         #expect(try SampleSpace.lines(space) == lines)
         #expect(try space.stats().status.events == count)
@@ -55,7 +55,7 @@ import Testing
         let head = try old.stats().status.head
         try SampleSpace.fill(old)
         try old.close()
-        try directory.removeTree("wal")
+        try Files.removeTree("wal", in: directory)
         let (report, space) = try salvage()
         #expect(try SampleSpace.lines(space) == lines)
         #expect(try space.stats().status.head == head)

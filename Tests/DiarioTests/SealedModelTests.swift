@@ -128,10 +128,10 @@ import Testing
             let file = try directory.open(path + "/" + name, .readWrite)
             let size = try file.size()
             for _ in 0..<12 {
-                let place = random.below(size)
+                let place = random.below(Int(size))
                 var byte: [UInt8] = []
-                try file.read(at: place, count: 1, into: &byte)
-                try file.write([byte[0] ^ 0x10].span, at: place)
+                try file.read(at: Int64(place), count: 1, into: &byte)
+                try file.write([byte[0] ^ 0x10].span, at: Int64(place))
                 space = try Space.open(at: folder.path + "/space", access: .readOnly)
                 do {
                     #expect(try Self.digests(space, [50_000]) == expected)
@@ -139,7 +139,7 @@ import Testing
                     #expect(error.kind == .corrupt)
                 }
                 try space.close()
-                try file.write(byte.span, at: place)
+                try file.write(byte.span, at: Int64(place))
             }
         }
     }

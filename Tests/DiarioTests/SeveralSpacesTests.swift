@@ -105,7 +105,7 @@ import Testing
 
     /// The log still has its events, so it was there.
     @Test func oneWhoseFolderIsGoneIsMissed() throws {
-        try directory.removeTree(".diario/" + LogPaths.space(ids[0]))
+        try Files.removeTree(".diario/" + LogPaths.space(ids[0]), in: directory)
         let entries = try Space.openAll(at: folder.path).entries
         #expect(entries.map(\.id) == ids)
         guard case .failure(let damage) = entries[0].space else {
@@ -122,7 +122,7 @@ import Testing
 
     /// The only one that is left was taken, whichever was meant.
     @Test func theOneThatIsLeftIsNotTakenForAllOthers() throws {
-        try directory.removeTree(".diario/" + LogPaths.space(ids[0]))
+        try Files.removeTree(".diario/" + LogPaths.space(ids[0]), in: directory)
         let error = error { _ = try Space.open(at: folder.path, access: .readOnly) }
         #expect(error?.kind == .ambiguous)
         #expect(error?.spaces == ids)
@@ -132,7 +132,7 @@ import Testing
     /// A manifest that was damaged kept all the others from being looked at.
     @Test func aDamagedManifestIsThatOfOneSpace() throws {
         let path = ".diario/" + LogPaths.manifest(ids[0])
-        try directory.replace(path, with: [1, 2, 3])
+        try Files.replace(path, with: [1, 2, 3], in: directory)
         let entries = try Space.openAll(at: folder.path).entries
         #expect(entries.map(\.id) == ids)
         #expect(try entries[1].space.get().verify { _ in }.isOK)

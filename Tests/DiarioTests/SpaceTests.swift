@@ -82,14 +82,14 @@ import Testing
         let directory = try POSIXDirectory(path: path + "/.diario", access: .readWrite)
         let other = LogPaths.packs + "/" + String(repeating: "ab", count: 32)
         try directory.makeDirectory(other)
-        try directory.replace(other + "/pack.json", with: Array("{}".utf8))
+        try Files.replace(other + "/pack.json", with: Array("{}".utf8), in: directory)
         try directory.makeDirectory(LogPaths.packs + "/rubbish")
         let again = try Space.open(at: path, access: .readWrite)
         #expect(again.catalog.types.map(\.canonicalSchema) == catalog.types.map(\.canonicalSchema))
         try again.close()
 
         let pack = LogPaths.pack(try #require(adoptions.last).fingerprint)
-        try directory.replace(pack + "/pack.json", with: Array("{}".utf8))
+        try Files.replace(pack + "/pack.json", with: Array("{}".utf8), in: directory)
         let error = #expect(throws: DiarioError.self) {
             try Space.open(at: path, access: .readOnly)
         }
@@ -206,7 +206,7 @@ import Testing
         try again.close()
         let directory = try POSIXDirectory(path: folder.path + "/.diario", access: .readWrite)
         let mark = BackupFile(at: Timestamp(milliseconds: 1)).encoded()
-        try directory.replace(LogPaths.backup, with: mark)
+        try Files.replace(LogPaths.backup, with: mark, in: directory)
         let restored = try Space.open(at: folder.path, access: .readWrite)
         let (after, _) = try restored.store.author(of: restored.id)
         #expect(after != before)
@@ -286,7 +286,7 @@ import Testing
         let name = ".diario.new-7zk3m9q2c1f4a"
         try disk.makeDirectory(name)
         let lock = try disk.lock(name + "/making")
-        #expect(try lock.tryAcquire())
+        #expect(try Files.tryAcquire(lock))
         try Space.create(at: folder.path, packs: []).close()
         #expect(try disk.list("") == [".diario", name])
         lock.release()

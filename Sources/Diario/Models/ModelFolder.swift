@@ -26,7 +26,7 @@ package final class ModelFolder: ModelPlace {
     package func buildLock() throws(StorageError) -> any DirectoryLock { try lock("build") }
 
     private func lock(_ name: String) throws(StorageError) -> any DirectoryLock {
-        if try !directory.exists(path) { try directory.makeDirectoryDurably(path) }
+        if try !directory.exists(path) { try Files.makeDirectoryDurably(path, in: directory) }
         return try directory.lock(path + "/" + name)
     }
 
@@ -42,9 +42,8 @@ package final class ModelFolder: ModelPlace {
         try? directory.identity(of: path + "/" + generation.name)
     }
 
-    package func size(of generation: ModelGeneration) -> Int {
-        let file = try? directory.open(path + "/" + generation.name, .read)
-        return (try? file?.size()) ?? 0
+    package func size(of generation: ModelGeneration) -> Int64 {
+        (try? directory.size(of: path + "/" + generation.name)) ?? 0
     }
 
     package func generations(of pack: String) throws(StorageError) -> [ModelGeneration] {

@@ -85,8 +85,9 @@ extension PackSource {
             guard group.files.count <= Limits.packFileCountMax else { return }
             do throws(StorageError) {
                 // One byte more than allowed is enough to see that it is too much.
-                let bytes = try folder.contents(
+                let bytes = try Files.contents(
                     of: path,
+                    in: folder,
                     sizeMax: Limits.packSizeMax - min(size, Limits.packSizeMax)
                 )
                 size += bytes.count

@@ -36,7 +36,7 @@ struct SpaceDraft {
             try root.makeDirectory(name)
             do throws(StorageError) {
                 let lock = try root.lock(name + "/" + lockName)
-                if try lock.tryAcquire() {
+                if try Files.tryAcquire(lock) {
                     if try root.exists(name + "/" + lockName) { return (name, lock) }
                     lock.release()
                 }
@@ -68,7 +68,7 @@ struct SpaceDraft {
 
     /// Removes what was made so far.
     func discard() {
-        try? root.removeTree(name)
+        try? Files.removeTree(name, in: root)
         lock.release()
     }
 
@@ -77,9 +77,9 @@ struct SpaceDraft {
         for name in (try? root.list("")) ?? [] where name.hasPrefix(Self.prefix) {
             // Whoever goes on holds it, and finds that there is a space now.
             guard let lock = try? root.lock(name + "/" + Self.lockName),
-                (try? lock.tryAcquire()) == true
+                (try? Files.tryAcquire(lock)) == true
             else { continue }
-            try? root.removeTree(name)
+            try? Files.removeTree(name, in: root)
             lock.release()
         }
     }

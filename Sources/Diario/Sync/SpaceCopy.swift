@@ -46,7 +46,7 @@ package struct SpaceCopy: Sendable {
         let listing = try await offline { try await self.listing(from: transport) }
         let (root, directory) = try open(path)
         let lock = try storing { () throws(StorageError) in try directory.lock(lockName) }
-        guard try storing({ () throws(StorageError) in try lock.tryAcquire() }) else {
+        guard try storing({ () throws(StorageError) in try Files.tryAcquire(lock) }) else {
             throw DiarioError(.busy, "Another program is making a copy in \(path).")
         }
         defer { lock.release() }
@@ -166,7 +166,7 @@ package struct SpaceCopy: Sendable {
         let folder = LogPaths.segments(space)
         let wanted = listing.segments.flatMap(\.files)
         try storing { () throws(StorageError) in
-            try directory.makeDirectoryDurably(folder)
+            try Files.makeDirectoryDurably(folder, in: directory)
             let names = Set(wanted.flatMap { [$0.name, Self.partName($0)] })
             for name in try directory.list(folder) where !names.contains(name) {
                 try directory.remove(folder + "/" + name)
@@ -208,7 +208,7 @@ package struct SpaceCopy: Sendable {
                 return false
             }
             stream.update(bytes.span)
-            do throws(StorageError) { try target.write(bytes.span, at: size) } catch {
+            do throws(StorageError) { try target.write(bytes.span, at: Int64(size)) } catch {
                 throw DiarioError(error)
             }
             size = end
@@ -235,7 +235,7 @@ package struct SpaceCopy: Sendable {
         in stream: SHA256Stream
     ) throws(DiarioError) -> Int {
         try storing { () throws(StorageError) in
-            var size = try target.size()
+            var size = Int(try target.size())
             if size > file.size {
                 try target.truncate(to: 0)
                 size = 0
@@ -244,7 +244,7 @@ package struct SpaceCopy: Sendable {
             while offset < size {
                 var bytes: [UInt8] = []
                 let count = min(Limits.copiedPartSizeMax, size - offset)
-                try target.read(at: offset, count: count, into: &bytes)
+                try target.read(at: Int64(offset), count: count, into: &bytes)
                 stream.update(bytes.span)
                 offset += count
             }

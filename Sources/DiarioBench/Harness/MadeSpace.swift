@@ -47,7 +47,7 @@ struct MadeSpace: Sendable {
         let directory = try BenchSpace.directory(path)
         let folder = LogPaths.segments(space)
         func contents(_ name: Substring) throws -> [UInt8] {
-            try directory.contents(of: "\(folder)/\(name)", sizeMax: 1 << 30)
+            try Files.contents(of: "\(folder)/\(name)", in: directory, sizeMax: 1 << 30)
         }
         return try directory.list(folder).sorted().filter { $0.hasSuffix(".dseg") }.map { name in
             let sidecar = name.dropLast("dseg".utf8.count) + "dper"

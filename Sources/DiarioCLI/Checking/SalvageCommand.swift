@@ -57,7 +57,7 @@ enum SalvageCommand {
         let list = lines(report, source, target, SpaceChoice.names(in: target))
         let text = list.map { $0 + "\n" }.joined()
         let folder = try POSIXDirectory(path: target, access: .readWrite)
-        try folder.replace("salvage.txt", with: Array(text.utf8))
+        try Files.replace("salvage.txt", with: Array(text.utf8), in: folder)
         if call.isJSON {
             try call.output.json(fields(report))
         } else {

@@ -79,7 +79,7 @@ enum InspectCommand {
         // A link may be named as well.
         let (folder, name) = InputFile.split(SystemCall.realPath(path) ?? path)
         let directory = try POSIXDirectory(path: folder, access: .read)
-        return try directory.contents(of: name, sizeMax: FileInspector.sizeMax)
+        return try Files.contents(of: name, in: directory, sizeMax: FileInspector.sizeMax)
     }
 
     private static func text(_ line: InspectLine) -> String {

@@ -52,7 +52,7 @@ enum InputFile {
                 _ = SystemCall.wait(readable: [descriptor], milliseconds: 1000)
             case .failed(let code): throw StorageError.failed(.read, "the input", code: code)
             }
-            try file.write(bytes.span, at: offset)
+            try file.write(bytes.span, at: Int64(offset))
             offset += bytes.count
         }
     }

@@ -176,7 +176,7 @@ struct ServeCommand {
         let size = try file.size()
         guard size <= Self.certificateSizeMax else { throw StorageError.tooLarge(path, size: size) }
         var bytes: [UInt8] = []
-        try file.read(at: 0, count: size, into: &bytes)
+        try file.read(at: 0, count: Int(size), into: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 

@@ -87,7 +87,7 @@ package enum EventForm: Sendable {
         while offset <= Limits.lineSizeMax {
             bytes.removeAll(keepingCapacity: true)
             do throws(StorageError) {
-                try file.read(at: offset, count: 4096, into: &bytes)
+                try file.read(at: Int64(offset), count: 4096, into: &bytes)
             } catch {
                 throw DiarioError(error)
             }

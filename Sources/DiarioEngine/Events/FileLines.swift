@@ -57,7 +57,7 @@ package struct FileLines {
             searched = buffer.count
             let before = buffer.count
             do throws(StorageError) {
-                try file.read(at: fileOffset, count: Self.chunkSize, into: &buffer)
+                try file.read(at: Int64(fileOffset), count: Self.chunkSize, into: &buffer)
             } catch {
                 throw DiarioError(error)
             }

@@ -57,7 +57,7 @@ extension Space {
         _ progress: (Int, Int) -> Void
     ) throws(DiarioError) -> ImportSummary {
         let size: Int
-        do throws(StorageError) { size = try file.size() } catch { throw DiarioError(error) }
+        do throws(StorageError) { size = Int(try file.size()) } catch { throw DiarioError(error) }
         for _ in 0..<Self.importAttemptCountMax {
             try takeUpAdoptions()
             // Looked at first, so that whatever is recorded behind it is noticed.

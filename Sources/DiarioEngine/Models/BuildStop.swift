@@ -26,14 +26,16 @@ package final class BuildStop: Sendable {
         if hasBeenAsked { throw DiarioError(LogError.closed) }
     }
 
-    /// Acquires a lock that others may hold while they build.
+    /// Acquires a lock that others may hold while they build; once it was asked, it waits no longer
+    /// than a second.
     package func acquire(_ lock: any DirectoryLock) throws(DiarioError) {
-        do throws(StorageError) {
-            let seconds = Limits.modelWaitSecondsMax
-            try lock.acquire(waitSeconds: seconds, unless: { hasBeenAsked })
-        } catch {
-            try check()
-            throw DiarioError(error)
+        for second in 1...Limits.modelWaitSecondsMax {
+            do throws(StorageError) { return try lock.acquire(waitSeconds: 1) } catch {
+                try check()
+                guard case .locked = error, second < Limits.modelWaitSecondsMax else {
+                    throw DiarioError(error)
+                }
+            }
         }
     }
 }

@@ -37,7 +37,7 @@ package protocol ModelPlace: AnyObject, Sendable {
     /// Which file a generation is; nil if nobody can say.
     func identity(of generation: ModelGeneration) -> FileIdentity?
     /// Bytes of a generation; 0 if nobody can say.
-    func size(of generation: ModelGeneration) -> Int
+    func size(of generation: ModelGeneration) -> Int64
     /// All generations of a pack, in order of their numbers.
     func generations(of pack: String) throws(StorageError) -> [ModelGeneration]
     /// Makes the names of files durable, and which generations are live.

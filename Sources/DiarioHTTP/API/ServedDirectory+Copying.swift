@@ -225,7 +225,7 @@ final class FileDigests: Sendable {
         var offset = 0
         repeat {
             bytes.removeAll(keepingCapacity: true)
-            try file.read(at: offset, count: Self.pieceSize, into: &bytes)
+            try file.read(at: Int64(offset), count: Self.pieceSize, into: &bytes)
             hasher.update(bytes.span)
             offset += bytes.count
             if isOver() { return nil }

@@ -52,7 +52,7 @@ package struct DirectoryBackup {
     /// What tells whether a file is still the one that was copied.
     private enum Seen: Equatable {
         /// The length as well: a file that is still being written has its name already.
-        case file(FileIdentity, size: Int)
+        case file(FileIdentity, size: Int64)
         case log([UInt8])
     }
 
@@ -61,7 +61,8 @@ package struct DirectoryBackup {
             guard try target.exists(LogPaths.directoryName) else { return .empty }
             let mark = LogPaths.directoryName + "/" + LogPaths.backup
             guard try target.exists(mark) else { return .other }
-            return BackupFile(try target.contents(of: mark, sizeMax: BackupFile.sizeMax)) == nil
+            return BackupFile(try Files.contents(of: mark, in: target, sizeMax: BackupFile.sizeMax))
+                == nil
                 ? .other : .backup
         }
     }
@@ -156,8 +157,9 @@ package struct DirectoryBackup {
     }
 
     private func size(of file: BackupListing.File) throws(StorageError) -> Int {
-        do throws(StorageError) { return try source.open(file.path, .read).size() } catch .notFound
-        {
+        do throws(StorageError) {
+            return Int(try source.open(file.path, .read).size())
+        } catch .notFound {
             return 0
         }
     }
@@ -175,7 +177,9 @@ package struct DirectoryBackup {
         }
         let seen: Seen?
         switch file.kind {
-        case .fixed, .secret: seen = .file(try opened.identity, size: try opened.size())
+        case .fixed, .secret:
+            let size = try opened.size()
+            seen = try opened.identity.map { .file($0, size: size) }
         case .log(let isNewest): seen = isNewest ? nil : .log(try Self.header(of: opened))
         case .growing: seen = nil
         }
@@ -208,7 +212,7 @@ package struct DirectoryBackup {
     ) throws(StorageError) -> Bool {
         guard case .fixed = file.kind else { return false }
         let path = Self.stagingName + "/" + file.path
-        let size = try opened.size()
+        let size = Int(try opened.size())
         if try isSame(path, opened, size) {
             keptSize += size
             progress(size)
@@ -220,7 +224,7 @@ package struct DirectoryBackup {
         let old = LogPaths.directoryName + "/" + file.path
         guard hasPrevious, try isSame(old, opened, size) else { return false }
         try target.makeDirectory(LogPaths.parent(of: path))
-        try target.removeTree(path)
+        try Files.removeTree(path, in: target)
         guard try target.addName(path, to: old) else { return false }
         fresh.remove(file.path)
         keptSize += size
@@ -244,8 +248,8 @@ package struct DirectoryBackup {
             ours.removeAll(keepingCapacity: true)
             theirs.removeAll(keepingCapacity: true)
             let count = min(Limits.copiedPartSizeMax, size - offset)
-            try opened.read(at: offset, count: count, into: &ours)
-            try other.read(at: offset, count: count, into: &theirs)
+            try opened.read(at: Int64(offset), count: count, into: &ours)
+            try other.read(at: Int64(offset), count: count, into: &theirs)
             guard ours == theirs, ours.count == count else { return false }
             offset += count
         }
@@ -260,18 +264,18 @@ package struct DirectoryBackup {
         let path = Self.stagingName + "/" + file.path
         let part = path + ".part"
         try target.makeDirectory(LogPaths.parent(of: path))
-        try target.removeTree(part)
+        try Files.removeTree(part, in: target)
         let copy = try target.open(part, file.kind == .secret ? .createPrivate : .createNew)
-        let size = try opened.size()
+        let size = Int(try opened.size())
         var bytes: [UInt8] = []
         var offset = 0
         while offset < size {
             bytes.removeAll(keepingCapacity: true)
             let count = min(Limits.copiedPartSizeMax, size - offset)
-            try opened.read(at: offset, count: count, into: &bytes)
+            try opened.read(at: Int64(offset), count: count, into: &bytes)
             // Shorter than it was: whoever cut it makes it a file that is copied once more.
             guard !bytes.isEmpty else { break }
-            try copy.write(bytes.span, at: offset)
+            try copy.write(bytes.span, at: Int64(offset))
             offset += bytes.count
             progress(bytes.count)
         }
@@ -306,7 +310,7 @@ package struct DirectoryBackup {
         }
         for path in wanted.sorted() where path.hasSuffix("/manifest") {
             let bytes = try storing { () throws(StorageError) in
-                try made.contents(of: path, sizeMax: Manifest.sizeMax)
+                try Files.contents(of: path, in: made, sizeMax: Manifest.sizeMax)
             }
             guard let manifest = Manifest(bytes.span) else {
                 throw .corrupt(Fault(file: path, offset: 0, what: "the manifest does not verify"))
@@ -319,7 +323,7 @@ package struct DirectoryBackup {
                 for (file, size) in files {
                     let found = try storing { () throws(StorageError) -> Int? in
                         guard wanted.contains(file) else { return nil }
-                        return try made.open(file, .read).size()
+                        return Int(try made.open(file, .read).size())
                     }
                     guard found == size else {
                         let what = found == nil ? "the file is not there" : "the length is wrong"
@@ -337,7 +341,7 @@ package struct DirectoryBackup {
     package mutating func publish(with others: [String], at now: Timestamp) throws(LogError) {
         do throws(StorageError) {
             let mark = Self.stagingName + "/" + LogPaths.backup
-            try target.replace(mark, with: BackupFile(at: now).encoded())
+            try Files.replace(mark, with: BackupFile(at: now).encoded(), in: target)
             // What an early pass copied may be wanted no more.
             for path in unsynced.intersection(wanted).union(others).sorted() {
                 try target.open(Self.stagingName + "/" + path, .read).sync()
@@ -350,8 +354,8 @@ package struct DirectoryBackup {
             }
             try target.syncDirectory("")
             // What was there before, which now has this name.
-            try target.removeTree(Self.stagingName)
-            try target.removeTree(Self.replacedName)
+            try Files.removeTree(Self.stagingName, in: target)
+            try Files.removeTree(Self.replacedName, in: target)
             targetLock.release()
         } catch {
             throw .storage(error)
@@ -363,7 +367,7 @@ package struct DirectoryBackup {
             try target.exchange(Self.stagingName, with: LogPaths.directoryName)
         } catch {
             guard case .failed = error else { throw error }
-            try target.removeTree(Self.replacedName)
+            try Files.removeTree(Self.replacedName, in: target)
             try target.rename(LogPaths.directoryName, to: Self.replacedName)
             try target.rename(Self.stagingName, to: LogPaths.directoryName)
         }
@@ -394,7 +398,7 @@ package struct DirectoryBackup {
             if folders.contains(path) {
                 try tidy(path, keeping: names, in: folders)
             } else {
-                try target.removeTree(root + "/" + path)
+                try Files.removeTree(root + "/" + path, in: target)
             }
         }
     }

@@ -214,7 +214,7 @@ extension LogStore {
         guard access == .readWrite else { throw .readOnly }
         return try storing { () throws(StorageError) in
             let folder = LogPaths.imports(space)
-            try directory.makeDirectoryDurably(folder, below: LogPaths.space(space))
+            try Files.makeDirectoryDurably(folder, below: LogPaths.space(space), in: directory)
             let lock = try directory.lock(LogPaths.importsLock(space))
             try lock.acquire(waitSeconds: Limits.lockWaitSecondsMax)
             return lock
@@ -248,12 +248,12 @@ extension LogStore {
     package func keep(_ note: ImportNote, of space: SpaceID) throws(LogError) {
         let path = Self.path(of: note, space)
         guard note.size <= ImportNote.sizeMax else {
-            throw .storage(.tooLarge(path, size: note.size))
+            throw .storage(.tooLarge(path, size: Int64(note.size)))
         }
         try storing { () throws(StorageError) in
             let folder = LogPaths.imports(space)
-            try directory.makeDirectoryDurably(folder, below: LogPaths.space(space))
-            try directory.replace(path, with: note.encoded())
+            try Files.makeDirectoryDurably(folder, below: LogPaths.space(space), in: directory)
+            try Files.replace(path, with: note.encoded(), in: directory)
         }
     }
 
@@ -261,7 +261,7 @@ extension LogStore {
     package func remove(_ notes: [ImportNote], of space: SpaceID) throws(LogError) {
         guard !notes.isEmpty else { return }
         try storing { () throws(StorageError) in
-            for note in notes { try directory.removeTree(Self.path(of: note, space)) }
+            for note in notes { try Files.removeTree(Self.path(of: note, space), in: directory) }
             try directory.syncDirectory(LogPaths.imports(space))
         }
     }
@@ -284,7 +284,7 @@ extension LogStore {
     /// The bytes of a file; nil if somebody has removed it meanwhile.
     private func fileOfImports(_ path: String) throws(LogError) -> [UInt8]? {
         do throws(StorageError) {
-            return try directory.contents(of: path, sizeMax: ImportNote.sizeMax)
+            return try Files.contents(of: path, in: directory, sizeMax: ImportNote.sizeMax)
         } catch {
             if case .notFound = error { return nil }
             throw .storage(error)

@@ -91,11 +91,12 @@ extension LogStore {
             defer { writer.end() }
             try storing { () throws(StorageError) in
                 let folder = LogPaths.inbox(space)
-                try directory.makeDirectoryDurably(folder, below: LogPaths.space(space))
+                try Files.makeDirectoryDurably(folder, below: LogPaths.space(space), in: directory)
                 for entry in entries {
-                    try directory.replace(
+                    try Files.replace(
                         LogPaths.inboxEntry(entry.replica, entry.sequences.lowerBound, of: space),
-                        with: entry.encoded()
+                        with: entry.encoded(),
+                        in: directory
                     )
                 }
             }
@@ -165,7 +166,7 @@ extension LogStore {
     /// The bytes of a file of an inbox; nil if somebody has removed it meanwhile.
     func inboxFile(_ path: String) throws(LogError) -> [UInt8]? {
         do throws(StorageError) {
-            return try directory.contents(of: path, sizeMax: 2 * Limits.blockSizeMax)
+            return try Files.contents(of: path, in: directory, sizeMax: 2 * Limits.blockSizeMax)
         } catch {
             if case .notFound = error { return nil }
             throw .storage(error)

@@ -65,7 +65,11 @@ extension LogStore {
     package func holdInbox(of space: SpaceID) throws(LogError) -> any DirectoryLock {
         guard access == .readWrite else { throw .readOnly }
         return try storing { () throws(StorageError) in
-            try directory.makeDirectoryDurably(LogPaths.inbox(space), below: LogPaths.space(space))
+            try Files.makeDirectoryDurably(
+                LogPaths.inbox(space),
+                below: LogPaths.space(space),
+                in: directory
+            )
             let lock = try directory.lock(LogPaths.inboxLock(space))
             try lock.acquire(waitSeconds: Limits.lockWaitSecondsMax)
             return lock
@@ -101,10 +105,15 @@ extension LogStore {
     /// Writes a note down, durably; the caller holds the inbox.
     package func keepInInbox(_ note: InboxNote, of space: SpaceID) throws(LogError) {
         try storing { () throws(StorageError) in
-            try directory.makeDirectoryDurably(LogPaths.inbox(space), below: LogPaths.space(space))
-            try directory.replace(
+            try Files.makeDirectoryDurably(
+                LogPaths.inbox(space),
+                below: LogPaths.space(space),
+                in: directory
+            )
+            try Files.replace(
                 LogPaths.inboxNote(note.old.replica, note.old.sequence, of: space),
-                with: note.encoded()
+                with: note.encoded(),
+                in: directory
             )
         }
     }

@@ -34,7 +34,7 @@ extension LogStore {
         let path = LogPaths.keptFile(number, of: space)
         let bytes: [UInt8]
         do throws(StorageError) {
-            bytes = try directory.contents(of: path, sizeMax: KeptEvents.sizeMax)
+            bytes = try Files.contents(of: path, in: directory, sizeMax: KeptEvents.sizeMax)
         } catch {
             if case .notFound = error { return nil }
             throw .storage(error)
@@ -75,11 +75,12 @@ extension LogStore {
             defer { writer.end() }
             let number = (try keptNumbers(of: space).last ?? 0) + 1
             try storing { () throws(StorageError) in
-                try directory.makeDirectoryDurably(
+                try Files.makeDirectoryDurably(
                     LogPaths.kept(space),
-                    below: LogPaths.space(space)
+                    below: LogPaths.space(space),
+                    in: directory
                 )
-                try directory.replace(LogPaths.keptFile(number, of: space), with: file)
+                try Files.replace(LogPaths.keptFile(number, of: space), with: file, in: directory)
             }
         }
     }
@@ -90,7 +91,7 @@ extension LogStore {
             let path = LogPaths.keptFile(number, of: old)
             let bytes: [UInt8]
             do throws(StorageError) {
-                bytes = try directory.contents(of: path, sizeMax: KeptEvents.sizeMax)
+                bytes = try Files.contents(of: path, in: directory, sizeMax: KeptEvents.sizeMax)
             } catch {
                 if case .notFound = error { continue }
                 throw .storage(error)
@@ -216,7 +217,7 @@ extension LogStore {
                 return try removeKept(number, of: space)
             }
             try storing { () throws(StorageError) in
-                try directory.replace(LogPaths.keptFile(number, of: space), with: file)
+                try Files.replace(LogPaths.keptFile(number, of: space), with: file, in: directory)
             }
         }
     }

@@ -29,7 +29,9 @@ extension LogStore {
             defer { writer.end() }
             let directory = shared.directory
             try storing { () throws(StorageError) in
-                if let file { return try directory.replacePrivately(path, with: file.encoded()) }
+                if let file {
+                    return try Files.replacePrivately(path, with: file.encoded(), in: directory)
+                }
                 guard try directory.exists(path) else { return }
                 try directory.remove(path)
                 try directory.syncDirectory(LogPaths.space(space))
@@ -60,7 +62,9 @@ extension LogStore {
             try writer.begin()
             defer { writer.end() }
             let directory = shared.directory
-            try storing { () throws(StorageError) in try directory.replace(path, with: bytes) }
+            try storing { () throws(StorageError) in
+                try Files.replace(path, with: bytes, in: directory)
+            }
         }
     }
 
@@ -80,7 +84,9 @@ extension LogStore {
         var faults: [Fault] = []
         for (path, sizeMax, verifies) in files {
             do throws(StorageError) {
-                if verifies(try directory.contents(of: path, sizeMax: sizeMax)) { continue }
+                if verifies(try Files.contents(of: path, in: directory, sizeMax: sizeMax)) {
+                    continue
+                }
             } catch {
                 switch error {
                 case .notFound: continue
@@ -97,7 +103,7 @@ extension LogStore {
         let directory = shared.directory
         return try storing { () throws(StorageError) in
             guard try directory.exists(path) else { return nil }
-            return try directory.contents(of: path, sizeMax: sizeMax)
+            return try Files.contents(of: path, in: directory, sizeMax: sizeMax)
         }
     }
 }

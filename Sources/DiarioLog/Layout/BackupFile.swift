@@ -45,8 +45,8 @@ package struct BackupFile: Equatable, Sendable {
                 guard let space = SpaceID(text: name) else { continue }
                 let path = LogPaths.replica(space)
                 guard try directory.exists(path) else { continue }
-                let bytes = try directory.contents(of: path, sizeMax: sizeMax)
-                try directory.replace(path, with: bytes)
+                let bytes = try Files.contents(of: path, in: directory, sizeMax: sizeMax)
+                try Files.replace(path, with: bytes, in: directory)
             }
             if try directory.exists(FramePaths.syncedMark) {
                 try directory.remove(FramePaths.syncedMark)

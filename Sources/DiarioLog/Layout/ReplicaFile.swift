@@ -99,7 +99,7 @@ package struct ReplicaFile: Equatable, Sendable {
         try file.truncate(to: 0)
         let content = ReplicaFile(
             replica: replica,
-            home: try file.identity,
+            home: try file.identity ?? .unknown,
             machine: machine(of: directory),
             former: former
         )

@@ -109,7 +109,7 @@ extension LogStore {
                 defer { writer.end() }
                 let directory = directory
                 try storing { () throws(StorageError) in
-                    try directory.replace(LogPaths.noRestore(space), with: [])
+                    try Files.replace(LogPaths.noRestore(space), with: [], in: directory)
                 }
             }
         }

@@ -50,7 +50,7 @@ package struct LaneSalvage: ~Copyable {
         for files in packs.values {
             if let pack = try? Pack(files: files) { known.note(pack.types) }
         }
-        for name in try directory.salvagedNames(in: LogPaths.packs) {
+        for name in try SalvagedFiles.names(in: LogPaths.packs, of: directory) {
             guard let fingerprint = Hash32(text: name),
                 let files = try? LogStore.packFiles(fingerprint, in: directory),
                 let pack = try? Pack(files: files)
@@ -63,10 +63,11 @@ package struct LaneSalvage: ~Copyable {
     private func findSpace() throws(LogError) -> SpaceID {
         let lineage = try SpaceHome.readManifest(space, in: store.directory).lineage
         var others: [SpaceID] = []
-        for name in try directory.salvagedNames(in: LogPaths.spaces) {
+        for name in try SalvagedFiles.names(in: LogPaths.spaces, of: directory) {
             guard let id = SpaceID(text: name) else { continue }
-            let bytes = try? directory.contents(
+            let bytes = try? Files.contents(
                 of: LogPaths.manifest(id),
+                in: directory,
                 sizeMax: Manifest.sizeMax
             )
             guard let bytes, let manifest = Manifest(bytes.span) else {
@@ -90,14 +91,14 @@ package struct LaneSalvage: ~Copyable {
         let frames = try LogPieces(directory)
         outcome.faults += frames.faults
         var sources = try SalvageSources(old, frames, directory, known)
-        let bytes = try? directory.contents(of: LogPaths.replica(old), sizeMax: 4096)
+        let bytes = try? Files.contents(of: LogPaths.replica(old), in: directory, sizeMax: 4096)
         let file = bytes.flatMap { ReplicaFile($0.span) }
         var former = file.map { $0.former + [FormerID($0.replica, lastSequence: .max)] } ?? []
         for replica in sources.replicas.sorted()
         where !former.contains(where: { $0.replica == replica }) {
             former.append(FormerID(replica, lastSequence: .max))
         }
-        let (entries, notes) = try directory.salvagedInbox(of: old, &outcome.faults)
+        let (entries, notes) = try SalvagedFiles.inbox(of: old, in: directory, &outcome.faults)
         try store.keepInInbox(entries, of: space)
         for note in notes { try store.keepInInbox(note, of: space) }
         outcome.inbox = entries.count

@@ -122,7 +122,7 @@ struct LogPieces {
 
     private mutating func contents(_ path: String) -> [UInt8]? {
         do throws(StorageError) {
-            return try directory.contents(of: path, sizeMax: Limits.logFileSizeMax)
+            return try Files.contents(of: path, in: directory, sizeMax: Limits.logFileSizeMax)
         } catch {
             fault(path, 0, error.message)
             return nil
@@ -243,7 +243,7 @@ struct LogPieces {
         var bytes: [UInt8] = []
         try storing { () throws(StorageError) in
             let file = try directory.open(FramePaths.file(number), .read)
-            try file.read(at: Int(run.offset), count: Int(run.blockSize), into: &bytes)
+            try file.read(at: Int64(run.offset), count: Int(run.blockSize), into: &bytes)
         }
         do throws(FormatError) {
             let head = try BlockHead.parse(bytes.span, verifyChecksum: true)

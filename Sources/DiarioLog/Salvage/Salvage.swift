@@ -40,7 +40,7 @@ package struct Salvage: ~Copyable {
     }
 
     private mutating func contents(_ path: String, sizeMax: Int) -> [UInt8]? {
-        directory.salvagedContents(path, sizeMax: sizeMax, &report.faults)
+        SalvagedFiles.contents(path, in: directory, sizeMax: sizeMax, &report.faults)
     }
 
     // MARK: Packs
@@ -51,7 +51,7 @@ package struct Salvage: ~Copyable {
         for files in packs.values {
             if let pack = try? Pack(files: files) { known.note(pack.types) }
         }
-        for name in try directory.salvagedNames(in: LogPaths.packs) {
+        for name in try SalvagedFiles.names(in: LogPaths.packs, of: directory) {
             guard let fingerprint = Hash32(text: name) else { continue }
             let files: [PackFile]
             do throws(LogError) {
@@ -98,7 +98,7 @@ package struct Salvage: ~Copyable {
         var found: [Found] = []
         var dead: Set<SpaceID> = []
         var seen: Set<SpaceID> = []
-        for name in try directory.salvagedNames(in: LogPaths.spaces) {
+        for name in try SalvagedFiles.names(in: LogPaths.spaces, of: directory) {
             guard let id = SpaceID(text: name) else { continue }
             seen.insert(id)
             let path = LogPaths.manifest(id)
@@ -143,7 +143,7 @@ package struct Salvage: ~Copyable {
         let hasRemote = (try? directory.exists(LogPaths.remote(id))) == true
         let isAuthority =
             found.manifest.map { $0.authority != nil } ?? (!hasRemote && sources.replicas.isEmpty)
-        let (entries, notes) = try directory.salvagedInbox(of: id, &report.faults)
+        let (entries, notes) = try SalvagedFiles.inbox(of: id, in: directory, &report.faults)
         let lock = try store.stageSalvaged(id, former: former)
         defer { lock.release() }
         var salvage = SpaceSalvage(
@@ -177,7 +177,7 @@ package struct Salvage: ~Copyable {
     // MARK: Files beside the log
 
     private mutating func takeKept(of space: SpaceID) throws(LogError) {
-        for name in try directory.salvagedNames(in: LogPaths.kept(space)) {
+        for name in try SalvagedFiles.names(in: LogPaths.kept(space), of: directory) {
             let path = LogPaths.kept(space) + "/" + name
             guard LogPaths.keptNumber(name) != nil,
                 let bytes = contents(path, sizeMax: KeptEvents.sizeMax)
@@ -193,7 +193,7 @@ package struct Salvage: ~Copyable {
     }
 
     private mutating func takeImports(of space: SpaceID) throws(LogError) {
-        for name in try directory.salvagedNames(in: LogPaths.imports(space)) {
+        for name in try SalvagedFiles.names(in: LogPaths.imports(space), of: directory) {
             let path = LogPaths.imports(space) + "/" + name
             guard LogPaths.isImportNote(name),
                 let bytes = contents(path, sizeMax: ImportNote.sizeMax)
@@ -210,19 +210,28 @@ package struct Salvage: ~Copyable {
     }
 }
 
-extension LogDirectory {
+/// Files of a damaged directory, as far as they can be read.
+enum SalvagedFiles {
     /// The names in a folder, in order; none without it.
-    func salvagedNames(in folder: String) throws(LogError) -> [String] {
+    static func names(
+        in folder: String,
+        of directory: any LogDirectory
+    ) throws(LogError) -> [String] {
         try storing { () throws(StorageError) in
-            guard try exists(folder) else { return [] }
-            return try list(folder).sorted()
+            guard try directory.exists(folder) else { return [] }
+            return try directory.list(folder).sorted()
         }
     }
 
     /// The content of a file; nil if there is none, or if it cannot be read.
-    func salvagedContents(_ path: String, sizeMax: Int, _ faults: inout [Fault]) -> [UInt8]? {
+    static func contents(
+        _ path: String,
+        in directory: any LogDirectory,
+        sizeMax: Int,
+        _ faults: inout [Fault]
+    ) -> [UInt8]? {
         do throws(StorageError) {
-            return try contents(of: path, sizeMax: sizeMax)
+            return try Files.contents(of: path, in: directory, sizeMax: sizeMax)
         } catch .notFound {
             return nil
         } catch {
@@ -232,15 +241,21 @@ extension LogDirectory {
     }
 
     /// The batches and notes of an inbox that verify.
-    func salvagedInbox(
+    static func inbox(
         of space: SpaceID,
+        in directory: any LogDirectory,
         _ faults: inout [Fault]
     ) throws(LogError) -> (entries: [InboxEntry], notes: [InboxNote]) {
         var (entries, notes): ([InboxEntry], [InboxNote]) = ([], [])
-        for name in try salvagedNames(in: LogPaths.inbox(space)) {
+        for name in try names(in: LogPaths.inbox(space), of: directory) {
             let path = LogPaths.inbox(space) + "/" + name
             guard LogPaths.isInboxEntry(name) || LogPaths.isInboxNote(name),
-                let bytes = salvagedContents(path, sizeMax: 2 * Limits.blockSizeMax, &faults)
+                let bytes = contents(
+                    path,
+                    in: directory,
+                    sizeMax: 2 * Limits.blockSizeMax,
+                    &faults
+                )
             else { continue }
             do throws(FormatError) {
                 if LogPaths.isInboxEntry(name) {

@@ -120,7 +120,7 @@ struct SegmentPieceReader {
                 for (file, size) in pair.sizes {
                     let path = pair.place.path(file)
                     let rest = try storing { () throws(StorageError) in
-                        try directory.open(path, .read).size() - size
+                        try directory.open(path, .read).size() - Int64(size)
                     }
                     if rest > 0 {
                         damaged.append(pair.place.fault(file, at: size, "bytes follow its end"))

@@ -65,7 +65,7 @@ extension LogStore {
         do throws(StorageError) {
             if waitSeconds > 0 {
                 try lock.acquire(waitSeconds: waitSeconds)
-            } else if try !lock.tryAcquire() {
+            } else if try !Files.tryAcquire(lock) {
                 throw StorageError.locked(LogPaths.sealingLock(space), owner: nil)
             }
         } catch {

@@ -176,9 +176,10 @@ struct SegmentFiles: ~Copyable {
         let (space, directory) = (space, store.directory)
         try storing { () throws(StorageError) in
             // The space lasts: the manifest was changed, or looked at, before (`writableHome`).
-            try directory.makeDirectoryDurably(
+            try Files.makeDirectoryDurably(
                 LogPaths.segments(space),
-                below: LogPaths.space(space)
+                below: LogPaths.space(space),
+                in: directory
             )
             try Self.write(sealed.segment, to: LogPaths.segment(name, of: space), in: directory)
             try Self.write(sealed.sidecar, to: LogPaths.sidecar(name, of: space), in: directory)

@@ -29,7 +29,7 @@ final class SegmentOnDisk: SegmentSource, Sendable {
     ) throws(SegmentError) {
         let start = bytes.count
         do throws(StorageError) {
-            try file.read(at: offset, count: count, into: &bytes)
+            try file.read(at: Int64(offset), count: count, into: &bytes)
         } catch {
             failure.note(error)
             throw .unreadable(kind, at: offset)

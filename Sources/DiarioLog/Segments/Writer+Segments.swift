@@ -13,7 +13,7 @@ extension Writer {
         var home = homes.removeValue(forKey: manifest.space)
         var lastingHome = lasting.removeValue(forKey: manifest.space)
         try storing { () throws(StorageError) in
-            try directory.replace(path, with: encoded)
+            try Files.replace(path, with: encoded, in: directory)
         }
         home?.manifest = manifest
         lastingHome?.manifest = manifest

@@ -38,7 +38,8 @@ final class KnownManifests: Sendable {
         }
         if let known {
             do throws(StorageError) {
-                if try directory.identity(of: path) == known.identity { return known.manifest }
+                let identity = try directory.open(path, .read).identity
+                if identity == known.identity { return known.manifest }
             } catch .notFound {
                 // Said below as for any other space that is gone.
             } catch {
@@ -47,7 +48,9 @@ final class KnownManifests: Sendable {
             state.withLock { $0.known[space] = nil }
         }
         let (manifest, file) = try SpaceHome.readManifestFile(space, in: directory)
-        let identity = try storing { () throws(StorageError) in try file.identity }
+        let found = try storing { () throws(StorageError) in try file.identity }
+        // Without one nobody could tell whether it is still the one that was read.
+        guard let identity = found else { return manifest }
         state.withLock { state in
             if state.known.count >= Self.countMax,
                 let oldest = state.known.min(by: { $0.value.lastUse < $1.value.lastUse })

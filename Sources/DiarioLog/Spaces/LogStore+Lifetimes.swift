@@ -96,10 +96,10 @@ extension LogStore {
         guard access == .readWrite else { throw .readOnly }
         let directory = shared.directory
         // Or what the log still has of an earlier one with this id would be in the new one.
-        if try directory.isRemoved(space) { try remove(space) }
+        if try SpaceHome.isRemoved(space, in: directory) { try remove(space) }
         return try storing { () throws(StorageError) in
             while true {
-                try directory.makeDirectoryDurably(LogPaths.space(space))
+                try Files.makeDirectoryDurably(LogPaths.space(space), in: directory)
                 do throws(StorageError) {
                     let lock = try directory.lock(LogPaths.sealingLock(space))
                     try lock.acquire(waitSeconds: Limits.lockWaitSecondsMax)
@@ -123,9 +123,10 @@ extension LogStore {
                 in: directory
             )
             // Last, because a space is there from then on.
-            try directory.replace(
+            try Files.replace(
                 LogPaths.manifest(manifest.space),
-                with: manifest.encoded()
+                with: manifest.encoded(),
+                in: directory
             )
         }
     }
@@ -215,7 +216,7 @@ extension LogStore {
         try withWriter { (writer) throws(LogError) in try writer.drop(space) }
         shared.segments.forget(space)
         try storing { () throws(StorageError) in
-            try directory.removeTree(folder)
+            try Files.removeTree(folder, in: directory)
             try directory.syncDirectory(LogPaths.spaces)
         }
     }
@@ -260,7 +261,7 @@ extension LogStore {
             let isFree = try storing { () throws(StorageError) -> Bool in
                 do throws(StorageError) {
                     let lock = try directory.lock(path)
-                    guard try lock.tryAcquire() else { return false }
+                    guard try Files.tryAcquire(lock) else { return false }
                     locks.append(lock)
                     return true
                 } catch .notFound {

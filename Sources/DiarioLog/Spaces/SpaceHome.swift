@@ -30,13 +30,13 @@ struct SpaceHome: Equatable, Sendable {
                     .corrupt(Fault(file: path, offset: 0, what: "the replica file is missing"))
                 )
             }
-            let bytes = try file.contents(at: path, sizeMax: 4096)
+            let bytes = try Files.contents(of: file, at: path, sizeMax: 4096)
             guard let content = ReplicaFile(bytes.span) else {
                 return .failure(
                     .corrupt(Fault(file: path, offset: 0, what: "the replica file is damaged"))
                 )
             }
-            let isAtHome = content.isHome(of: try file.identity, in: directory)
+            let isAtHome = content.isHome(of: try file.identity ?? .unknown, in: directory)
             return .success(
                 SpaceHome(
                     manifest: manifest,
@@ -65,7 +65,7 @@ struct SpaceHome: Equatable, Sendable {
         let bytes: [UInt8]
         do throws(StorageError) {
             file = try directory.open(path, .read)
-            bytes = try file.contents(at: path, sizeMax: Manifest.sizeMax)
+            bytes = try Files.contents(of: file, at: path, sizeMax: Manifest.sizeMax)
         } catch {
             switch error {
             case .notFound: throw .unknownSpace(space)
@@ -102,9 +102,10 @@ struct SpaceHome: Equatable, Sendable {
         let manifest = manifest
         if manifest.authority != nil {
             try storing { () throws(StorageError) in
-                try directory.replace(
+                try Files.replace(
                     LogPaths.manifest(manifest.space),
-                    with: manifest.encoded()
+                    with: manifest.encoded(),
+                    in: directory
                 )
             }
         }
@@ -148,19 +149,33 @@ extension SpaceHome {
     }
 }
 
-extension LogDirectory {
+extension SpaceHome {
+    /// Whether a space is being removed, or somebody did not come to the end of that.
+    static func isRemoved(
+        _ space: SpaceID,
+        in directory: any LogDirectory
+    ) throws(LogError) -> Bool {
+        try storing { () throws(StorageError) in
+            guard try directory.exists(LogPaths.removed(space)) else { return false }
+            return try !directory.exists(LogPaths.manifest(space))
+        }
+    }
+
     /// Whether another space took the place of this one, and the log does not tell so yet.
-    func isReplaced(_ space: SpaceID) throws(LogError) -> Bool {
+    static func isReplaced(
+        _ space: SpaceID,
+        in directory: any LogDirectory
+    ) throws(LogError) -> Bool {
         let bytes: [UInt8]
         do throws(StorageError) {
-            bytes = try contents(of: LogPaths.successor(space), sizeMax: 64)
+            bytes = try Files.contents(of: LogPaths.successor(space), in: directory, sizeMax: 64)
         } catch {
             guard case .notFound = error else { throw .storage(error) }
             return false
         }
         // Where it did not come to that, the other one is staging still, or not there any more.
         guard let new = SpaceID(text: String(decoding: bytes.dropLast(), as: UTF8.self)),
-            let manifest = try? SpaceHome.readManifest(new, in: self)
+            let manifest = try? readManifest(new, in: directory)
         else { return false }
         return !manifest.isStaging && manifest.replaces == space
     }

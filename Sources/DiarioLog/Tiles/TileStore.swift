@@ -26,7 +26,7 @@ package struct TileStore: Sendable {
         let path = LogPaths.tileMark(space)
         let bytes: [UInt8]
         do throws(StorageError) {
-            bytes = try directory.contents(of: path, sizeMax: TileMark.sizeMax)
+            bytes = try Files.contents(of: path, in: directory, sizeMax: TileMark.sizeMax)
         } catch {
             switch error {
             case .notFound, .tooLarge: return
@@ -121,11 +121,8 @@ package struct TileStore: Sendable {
         guard try storing({ () throws(StorageError) in try directory.exists(path) }) else {
             return nil
         }
-        let size = try storing { () throws(StorageError) in
-            try directory.open(path, .read).size()
-        }
         let bytes = try storing { () throws(StorageError) in
-            try directory.contents(of: path, sizeMax: max(size, TileMark.sizeMax))
+            try Files.contents(of: path, in: directory, sizeMax: .max)
         }
         guard let mark = TileMark(bytes.span) else {
             return Fault(file: path, offset: 0, what: "the mark of the tiles does not verify")
@@ -151,7 +148,7 @@ package struct TileStore: Sendable {
         guard level <= files.count else { return bytes }
         try storing { () throws(StorageError) in
             try files[level - 1].read(
-                at: Self.offset(hash),
+                at: Int64(Self.offset(hash)),
                 count: count * Hash32.size,
                 into: &bytes
             )
@@ -171,7 +168,7 @@ package struct TileStore: Sendable {
         do throws(FormatError) { new = try builder.range } catch { throw .format(error) }
         if size == 0 {
             try storing { () throws(StorageError) in
-                try directory.makeDirectoryDurably(LogPaths.tiles(space))
+                try Files.makeDirectoryDurably(LogPaths.tiles(space), in: directory)
             }
         }
         var isNameNew = false
@@ -198,7 +195,7 @@ package struct TileStore: Sendable {
         let path = LogPaths.tiles(space, level: level)
         let file = try storing { () throws(StorageError) in
             let file = try directory.open(path, .create)
-            try file.write(bytes.span, at: offset)
+            try file.write(bytes.span, at: Int64(offset))
             try file.sync()
             return file
         }
@@ -218,7 +215,7 @@ package struct TileStore: Sendable {
     private mutating func writeMark(_ range: CompactRange) throws(LogError) {
         let mark = TileMark(range: range).encoded()
         try storing { () throws(StorageError) in
-            try directory.replace(LogPaths.tileMark(space), with: mark)
+            try Files.replace(LogPaths.tileMark(space), with: mark, in: directory)
         }
         self.range = range
     }

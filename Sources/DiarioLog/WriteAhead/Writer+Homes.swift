@@ -12,7 +12,7 @@ extension Writer {
         let directory = store.directory
         var home = try SpaceHome.read(id, in: directory)
         // What is recorded into it now would be removed with it.
-        guard try !directory.isReplaced(id) else { throw .unknownSpace(id) }
+        guard try !SpaceHome.isReplaced(id, in: directory) else { throw .unknownSpace(id) }
         try makeDurable(home)
         // Else events would be acknowledged at positions that a segment holds already.
         if let end = home.manifest.segments.last?.last,

@@ -37,7 +37,7 @@ extension Writer {
         // It means nothing beside a manifest that has an authority.
         let directory = store.directory
         try storing { () throws(StorageError) in
-            try directory.replace(LogPaths.publishing(id), with: file.encoded())
+            try Files.replace(LogPaths.publishing(id), with: file.encoded(), in: directory)
         }
         try writeState(of: id)
         try setAuthority(of: id, to: nil)
@@ -57,7 +57,7 @@ extension Writer {
             file.isTakenBack = true
             let bytes = file.encoded()
             try storing { () throws(StorageError) in
-                try directory.replace(LogPaths.publishing(id), with: bytes)
+                try Files.replace(LogPaths.publishing(id), with: bytes, in: directory)
             }
         }
         let runs = pendingRuns(of: id)
@@ -170,7 +170,7 @@ extension PublishingFile {
         let path = LogPaths.publishing(space)
         let bytes = try storing { () throws(StorageError) -> [UInt8]? in
             guard try directory.exists(path) else { return nil }
-            return try directory.contents(of: path, sizeMax: 4096)
+            return try Files.contents(of: path, in: directory, sizeMax: 4096)
         }
         guard let bytes else { return nil }
         guard let file = PublishingFile(bytes.span) else {

@@ -81,7 +81,11 @@ extension Writer {
         let directory = store.directory
         _ = try writableHome(old)
         try storing { () throws(StorageError) in
-            try directory.replace(LogPaths.successor(old), with: Array((new.text + "\n").utf8))
+            try Files.replace(
+                LogPaths.successor(old),
+                with: Array((new.text + "\n").utf8),
+                in: directory
+            )
         }
         try writeState(of: old)
         homes[old] = nil
@@ -103,7 +107,7 @@ extension Writer {
     /// nothing tells any more where they are.
     mutating func dropRemoved(_ spaces: Set<SpaceID>) throws(LogError) {
         let directory = store.directory
-        for id in spaces.sorted() where try directory.isRemoved(id) {
+        for id in spaces.sorted() where try SpaceHome.isRemoved(id, in: directory) {
             // Or a power cut might bring the space back, without its events.
             try storing { () throws(StorageError) in
                 try directory.syncDirectory(LogPaths.space(id))
@@ -224,15 +228,5 @@ extension Writer {
             throw run.fault(error)
         }
         flushRows()
-    }
-}
-
-extension LogDirectory {
-    /// Whether a space is being removed, or somebody did not come to the end of that.
-    func isRemoved(_ space: SpaceID) throws(LogError) -> Bool {
-        try storing { () throws(StorageError) in
-            guard try exists(LogPaths.removed(space)) else { return false }
-            return try !exists(LogPaths.manifest(space))
-        }
     }
 }

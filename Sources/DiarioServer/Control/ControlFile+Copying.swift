@@ -26,7 +26,7 @@ extension ControlFile {
         do throws(StorageError) {
             // What an attempt that was broken off left.
             for ending in ["", "-wal", "-shm", "-journal"] {
-                try folder.removeTree(name + ending)
+                try Files.removeTree(name + ending, in: folder)
             }
         } catch {
             throw .storage(error)

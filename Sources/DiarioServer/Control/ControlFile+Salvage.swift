@@ -16,15 +16,15 @@ extension ControlFile {
         do throws(StorageError) {
             guard try directory.exists(name) else { return nil }
             for ending in ["", "-wal"] where try directory.exists(name + ending) {
-                let bytes = try directory.contents(of: name + ending, sizeMax: sizeMax)
-                try folder.replace(draft + ending, with: bytes)
+                let bytes = try Files.contents(of: name + ending, in: directory, sizeMax: sizeMax)
+                try Files.replace(draft + ending, with: bytes, in: folder)
             }
         } catch {
             return Fault(file: name, offset: 0, what: error.message)
         }
         defer {
             for ending in ["", "-wal", "-shm", "-journal"] {
-                try? folder.removeTree(draft + ending)
+                try? Files.removeTree(draft + ending, in: folder)
             }
         }
         do throws(SQLiteError) {

@@ -116,7 +116,7 @@ package final class ControlFile: Sendable {
     /// What is in the place of a file.
     private enum Place {
         case nothing, noFile, unknown
-        case file(size: Int)
+        case file(size: Int64)
     }
 
     private static func place(of file: String, in folder: String) -> Place {

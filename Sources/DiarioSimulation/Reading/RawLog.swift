@@ -49,9 +49,8 @@ package struct RawLog: Sendable {
         do throws(StorageError) {
             for name in try directory.list(FramePaths.folder) {
                 guard let number = FramePaths.number(name) else { continue }
-                let file = try directory.open(FramePaths.file(number), .read)
-                var bytes: [UInt8] = []
-                try file.read(at: 0, count: try file.size(), into: &bytes)
+                let path = FramePaths.file(number)
+                let bytes = try Files.contents(of: path, in: directory, sizeMax: .max)
                 guard let header = LogFileHeader(bytes.span), header.number == number else {
                     continue
                 }

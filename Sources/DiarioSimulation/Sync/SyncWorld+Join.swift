@@ -40,7 +40,11 @@ extension SyncWorld {
             do throws(StorageError) {
                 try store.directory.makeDirectory(LogPaths.segments(id))
                 for (path, bytes) in files {
-                    try store.directory.replace(LogPaths.segments(id) + "/" + path, with: bytes)
+                    try Files.replace(
+                        LogPaths.segments(id) + "/" + path,
+                        with: bytes,
+                        in: store.directory
+                    )
                 }
             } catch {
                 throw .storage(error)
@@ -90,7 +94,7 @@ extension SyncWorld {
         for name in listing.names {
             for path in [LogPaths.segment(name, of: space), LogPaths.sidecar(name, of: space)] {
                 do throws(StorageError) {
-                    let bytes = try store.directory.contents(of: path, sizeMax: 1 << 24)
+                    let bytes = try Files.contents(of: path, in: store.directory, sizeMax: 1 << 24)
                     files.append((path.split(separator: "/").last.map(String.init) ?? "", bytes))
                 } catch .notFound {
                     trace.add("\(now) server has merged what was listed")

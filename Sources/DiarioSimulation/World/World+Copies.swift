@@ -127,7 +127,7 @@ extension World {
             let path = paths[random.below(paths.count)]
             var size = 0
             do throws(StorageError) {
-                size = try copy.open(path, .read).size()
+                size = Int(try copy.open(path, .read).size())
             } catch .notFound {
                 return (LogPaths.format, 3)
             }

@@ -218,6 +218,10 @@ extension CrashDisk {
         try present.syncDirectory(path)
     }
 
+    package func prepare(files count: Int) throws(StorageError) {
+        try present.prepare(files: count)
+    }
+
     package func lock(_ path: String) throws(StorageError) -> any DirectoryLock {
         try present.lock(path)
     }

@@ -24,13 +24,13 @@ final class CrashFile: LogFile {
         disk.withState { $0.close(node, session) }
     }
 
-    func size() throws(StorageError) -> Int {
+    func size() throws(StorageError) -> Int64 {
         try disk.withState { state throws(StorageError) in
-            try state.image(of: node, session).bytes.count
+            Int64(try state.image(of: node, session).bytes.count)
         }
     }
 
-    var identity: FileIdentity {
+    var identity: FileIdentity? {
         get throws(StorageError) {
             try disk.withState { state throws(StorageError) in
                 try state.image(of: node, session).identity
@@ -38,11 +38,14 @@ final class CrashFile: LogFile {
         }
     }
 
-    func read(at offset: Int, count: Int, into bytes: inout [UInt8]) throws(StorageError) {
+    /// Nobody but the log's own processes gets at its names here.
+    func checkName() throws(StorageError) {}
+
+    func read(at offset: Int64, count: Int, into bytes: inout [UInt8]) throws(StorageError) {
         precondition(offset >= 0 && count >= 0, "a file has no bytes before its first")
         let found = try disk.withState { state throws(StorageError) in
             let image = try state.image(of: node, session)
-            let start = min(offset, image.bytes.count)
+            let start = Int(min(offset, Int64(image.bytes.count)))
             let end = min(count, image.bytes.count - start) + start
             state.faults.counters.reads += 1
             guard !state.faults.nextReadFails() else {
@@ -55,21 +58,21 @@ final class CrashFile: LogFile {
         bytes += found
     }
 
-    func write(_ bytes: Span<UInt8>, at offset: Int) throws(StorageError) {
+    func write(_ bytes: Span<UInt8>, at offset: Int64) throws(StorageError) {
         precondition(isWritable, "a file opened for reading is not written to")
         precondition(offset >= 0, "a file has no bytes before its first")
         // Safe: the pointer is used within the closure only.
         let copy = unsafe bytes.withUnsafeBufferPointer { unsafe Array($0) }
         try disk.withState { state throws(StorageError) in
-            try state.write(copy, to: node, at: offset, path: path, session)
+            try state.write(copy, to: node, at: Int(offset), path: path, session)
         }
     }
 
-    func truncate(to size: Int) throws(StorageError) {
+    func truncate(to size: Int64) throws(StorageError) {
         precondition(isWritable, "a file opened for reading is not cut")
         precondition(size >= 0, "a file is never shorter than nothing")
         try disk.withState { state throws(StorageError) in
-            try state.truncate(node, to: size, path: path, session)
+            try state.truncate(node, to: Int(size), path: path, session)
         }
     }
 

@@ -19,16 +19,12 @@ final class CrashLock: DirectoryLock {
         }
     }
 
-    func acquire(waitSeconds: Int, unless isOver: () -> Bool) throws(StorageError) {
+    func acquire(waitSeconds: Int) throws(StorageError) {
         try disk.withState { state throws(StorageError) in
             guard try state.lock(node, for: holder) else {
                 throw .locked(path, owner: state.locks[node]?.holder?.session.process)
             }
         }
-    }
-
-    func tryAcquire() throws(StorageError) -> Bool {
-        try disk.withState { state throws(StorageError) in try state.lock(node, for: holder) }
     }
 
     func release() {
@@ -42,6 +38,9 @@ final class CrashLock: DirectoryLock {
             state.locks[node]?.holder = nil
         }
     }
+
+    /// So that whoever reads looks again each time.
+    let isOurs = false
 
     var wasLastHolder: Bool {
         disk.withState { state in state.locks[node]?.previous == holder }

@@ -68,6 +68,8 @@ final class CrashProcess: LogDirectory {
         }
     }
 
+    func prepare(files count: Int) throws(StorageError) {}
+
     func lock(_ path: String) throws(StorageError) -> any DirectoryLock {
         let (node, holder) = try disk.withState { state throws(StorageError) in
             let node = try state.open(path, .create, session)

@@ -202,7 +202,7 @@ final class HTTPWorld: Sendable {
     }
 
     private func contents(_ path: String) throws -> [UInt8] {
-        try space.store.directory.contents(of: path, sizeMax: 1 << 30)
+        try Files.contents(of: path, in: space.store.directory, sizeMax: 1 << 30)
     }
 
     private func file(

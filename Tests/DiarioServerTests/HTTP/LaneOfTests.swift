@@ -53,7 +53,7 @@ struct LaneOfTests {
         let path = world.folder.path + "/old/.diario"
         let directory = try POSIXDirectory(path: path, access: .readWrite)
         let id = try directory.list("spaces")[0]
-        try directory.removeTree(name == "format" ? name : "spaces/\(id)/\(name)")
+        try Files.removeTree(name == "format" ? name : "spaces/\(id)/\(name)", in: directory)
         let outcome = try #require(try await Self.clone(world, to: "new", laneOf: "old"))
         #expect(outcome.pending == 10)
         #expect(outcome.recordedAgain == 0)
@@ -84,12 +84,12 @@ struct LaneOfTests {
         // The frame of the second of the three batches.
         let directory = try POSIXDirectory(path: path + "/.diario", access: .readWrite)
         let log = "wal/0000000000000001.dwal"
-        var bytes = try directory.contents(of: log, sizeMax: .max)
+        var bytes = try Files.contents(of: log, in: directory, sizeMax: .max)
         let frames = bytes.indices.dropLast(8).filter {
             $0 % 8 == 0 && bytes[$0..<$0 + 4].elementsEqual("dfrm".utf8)
         }
         bytes[frames[frames.count - 2] + 60] ^= 1
-        try directory.replace(log, with: bytes)
+        try Files.replace(log, with: bytes, in: directory)
         let outcome = try #require(try await Self.clone(world, to: "new", laneOf: "old"))
         #expect(outcome.pending == 4)
         #expect(outcome.recordedAgain == 2)

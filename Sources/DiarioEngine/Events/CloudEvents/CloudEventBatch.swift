@@ -189,7 +189,7 @@ package struct CloudEventBatch {
         start = 0
         let before = buffer.count
         do throws(StorageError) {
-            try file.read(at: fileOffset, count: Self.chunkSize, into: &buffer)
+            try file.read(at: Int64(fileOffset), count: Self.chunkSize, into: &buffer)
         } catch {
             throw DiarioError(error)
         }

@@ -50,12 +50,24 @@ package final class POSIXDirectory: LogDirectory {
         return true
     }
 
+    /// What tells the file at `path` from others, without opening it.
     package func identity(of path: String) throws(StorageError) -> FileIdentity {
+        let status = try status(of: path)
+        return FileIdentity(inode: status.inode, birthNanoseconds: status.birth_nanoseconds)
+    }
+
+    /// The length of the file at `path`, without opening it: whoever closes a file of SQLite gives
+    /// up the locks that this process has on it.
+    package func size(of path: String) throws(StorageError) -> Int64 {
+        try status(of: path).size
+    }
+
+    private func status(of path: String) throws(StorageError) -> diario_file_status {
         StoragePath.checkName(path)
         var status = diario_file_status()
         let result = unsafe diario_status_at(descriptor, path, &status)
         guard result >= 0 else { throw StorageError(.stat, shown(path), code: result) }
-        return FileIdentity(inode: status.inode, birthNanoseconds: status.birth_nanoseconds)
+        return status
     }
 
     package func list(_ path: String) throws(StorageError) -> [String] {
@@ -151,9 +163,10 @@ package final class POSIXDirectory: LogDirectory {
         defer { diario_close(directory) }
         let result = diario_sync_directory(directory)
         guard result >= 0 else { throw StorageError(.syncDirectory, shown(path), code: result) }
+        if path.isEmpty { try syncName() }
     }
 
-    package func syncName() throws(StorageError) {
+    private func syncName() throws(StorageError) {
         let above = unsafe diario_open_directory(descriptor, "..")
         // Whoever may not look into the folder above cannot sync it.
         guard above != diario_error_access else { return }
@@ -161,6 +174,8 @@ package final class POSIXDirectory: LogDirectory {
         if above >= 0 { diario_close(above) }
         guard result >= 0 else { throw StorageError(.syncDirectory, rootPath, code: result) }
     }
+
+    package func prepare(files count: Int) throws(StorageError) {}
 
     package func lock(_ path: String) throws(StorageError) -> any DirectoryLock {
         POSIXLock(file: try file(path, .create), path: shown(path))

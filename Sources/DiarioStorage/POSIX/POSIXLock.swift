@@ -26,10 +26,7 @@ package final class POSIXLock: DirectoryLock {
         self.path = path
     }
 
-    package func acquire(
-        waitSeconds: Int,
-        unless isOver: () -> Bool
-    ) throws(StorageError) {
+    package func acquire(waitSeconds: Int) throws(StorageError) {
         guard try !tryAcquire() else { return }
         let end = diario_monotonic_nanoseconds() + Int64(waitSeconds) * 1_000_000_000
         // A commit takes some 100 microseconds, so the first looks are close together; later ones
@@ -37,13 +34,13 @@ package final class POSIXLock: DirectoryLock {
         var pause: Int64 = 50_000
         repeat {
             let left = end - diario_monotonic_nanoseconds()
-            guard left > 0, !isOver() else { throw .locked(path, owner: try readOwner()) }
+            guard left > 0 else { throw .locked(path, owner: try readOwner()) }
             diario_sleep(min(pause, left))
             pause = min(2 * pause, 5_000_000)
         } while try !tryAcquire()
     }
 
-    package func tryAcquire() throws(StorageError) -> Bool {
+    private func tryAcquire() throws(StorageError) -> Bool {
         try state.withLock { (state: inout State) throws(StorageError) -> Bool in
             guard case .free = state else {
                 preconditionFailure("a lock that is held is not acquired again")
@@ -100,7 +97,7 @@ package final class POSIXLock: DirectoryLock {
                 preconditionFailure("the note is set while the lock is held")
             }
             record.note = value
-            try file.write(record.noteBytes.span, at: LockRecord.noteOffset)
+            try file.write(record.noteBytes.span, at: Int64(LockRecord.noteOffset))
             state = .held(record, wasLast: wasLast)
         }
     }

@@ -24,13 +24,13 @@ package final class POSIXFile: LogFile {
 
     deinit { diario_close(descriptor) }
 
-    package func size() throws(StorageError) -> Int {
+    package func size() throws(StorageError) -> Int64 {
         let result = diario_size(descriptor)
         guard result >= 0 else { throw StorageError(.stat, path, code: Int32(result)) }
-        return Int(result)
+        return result
     }
 
-    package var identity: FileIdentity {
+    package var identity: FileIdentity? {
         get throws(StorageError) {
             var status = diario_file_status()
             let result = unsafe diario_status(descriptor, &status)
@@ -45,7 +45,11 @@ package final class POSIXFile: LogFile {
         guard result == 0 else { throw .removed(path) }
     }
 
-    package func read(at offset: Int, count: Int, into bytes: inout [UInt8]) throws(StorageError) {
+    package func read(
+        at offset: Int64,
+        count: Int,
+        into bytes: inout [UInt8]
+    ) throws(StorageError) {
         precondition(offset >= 0 && count >= 0, "a file has no bytes before its first")
         var failure: Int64 = 0
         bytes.append(addingCapacity: count) { (output: inout OutputSpan<UInt8>) in
@@ -57,7 +61,7 @@ package final class POSIXFile: LogFile {
                         descriptor,
                         target,
                         count - done,
-                        Int64(offset + done)
+                        offset + Int64(done)
                     )
                     failure = min(result, 0)
                     guard result > 0 else { return }
@@ -69,7 +73,7 @@ package final class POSIXFile: LogFile {
         guard failure == 0 else { throw StorageError(.read, path, code: Int32(failure)) }
     }
 
-    package func write(_ bytes: Span<UInt8>, at offset: Int) throws(StorageError) {
+    package func write(_ bytes: Span<UInt8>, at offset: Int64) throws(StorageError) {
         precondition(isWritable, "a file opened for reading is not written to")
         precondition(offset >= 0, "a file has no bytes before its first")
         // Safe: the pointer is used within the closure only, below the span's count.
@@ -81,7 +85,7 @@ package final class POSIXFile: LogFile {
                     descriptor,
                     start,
                     source.count - done,
-                    Int64(offset + done)
+                    offset + Int64(done)
                 )
                 // A write of nothing would be tried for ever; no file system should answer so.
                 guard result != 0 else { return Int64(diario_error_io) }
@@ -93,10 +97,10 @@ package final class POSIXFile: LogFile {
         guard failure == 0 else { throw StorageError(.write, path, code: Int32(failure)) }
     }
 
-    package func truncate(to size: Int) throws(StorageError) {
+    package func truncate(to size: Int64) throws(StorageError) {
         precondition(isWritable, "a file opened for reading is not cut")
         precondition(size >= 0, "a file is never shorter than nothing")
-        let result = diario_truncate(descriptor, Int64(size))
+        let result = diario_truncate(descriptor, size)
         guard result >= 0 else { throw StorageError(.truncate, path, code: result) }
     }
 
