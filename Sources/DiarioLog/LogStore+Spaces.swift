@@ -128,7 +128,7 @@ extension LogStore {
                 damaged.append((id, fault))
             }
         }
-        let dead = Set(manifests.filter { !$0.isStaging }.compactMap(\.replaces))
+        let dead = Set(manifests.filter { !$0.isStaging }.compactMap { $0.replaces })
         return (manifests.filter { !dead.contains($0.space) }, damaged)
     }
 
@@ -146,7 +146,7 @@ extension LogStore {
             return []
         }
         let (manifests, damaged) = try readableManifests(in: directory)
-        let spaces = manifests.filter { !$0.isStaging }.map(\.space) + damaged.map(\.space)
+        let spaces = manifests.filter { !$0.isStaging }.map { $0.space } + damaged.map { $0.space }
         return spaces.filter { !known.contains($0) }.sorted()
     }
 

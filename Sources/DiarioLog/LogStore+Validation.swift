@@ -57,7 +57,7 @@ extension LogIndex {
 }
 
 extension SpaceIndex {
-    var allRuns: [Run] { canonical.runs + lanes.flatMap(\.runs.runs) }
+    var allRuns: [Run] { canonical.runs + lanes.flatMap { $0.runs.runs } }
 
     fileprivate func validate() -> [String] {
         var problems: [String] = []
@@ -75,17 +75,17 @@ extension SpaceIndex {
             where left.last >= right.first {
                 problems.append("lane \(lane.replica.text) has \(right.first) twice")
             }
-            if lane.runs.runs[lane.runs.firstUnsealed...].contains(where: \.isSealed) {
+            if lane.runs.runs[lane.runs.firstUnsealed...].contains(where: { $0.isSealed }) {
                 problems.append("lane \(lane.replica.text) is not sealed from its start on")
             }
             if let last = lane.runs.runs.last, lastSequence(of: lane.replica) < last.last {
                 problems.append("lane \(lane.replica.text) ends above its last sequence")
             }
         }
-        if Set(lanes.map(\.replica)).count != lanes.count {
+        if Set(lanes.map({ $0.replica })).count != lanes.count {
             problems.append("a lane is there twice")
         }
-        for list in [canonical] + lanes.map(\.runs) {
+        for list in [canonical] + lanes.map({ $0.runs }) {
             problems += list.validate().map { "the runs at \(list.runs.first?.first ?? 0): \($0)" }
         }
         for (left, right) in zip(tallies, tallies.dropFirst()) where left.replica >= right.replica {

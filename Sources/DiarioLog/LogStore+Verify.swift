@@ -239,7 +239,7 @@ extension LogStore {
         do throws(LogError) {
             var segment = try opened(entry, of: space)
             let place = segment.place
-            let types = segment.reader.index.types.map(\.entry)
+            let types = segment.reader.index.types.map { $0.entry }
             let damaged = try damagedBlocks(of: &segment)
             guard damaged.isEmpty else { return damaged }
             let nodes = try place.reading { () throws(SegmentError) in

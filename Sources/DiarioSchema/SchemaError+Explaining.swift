@@ -48,7 +48,7 @@ extension SchemaError {
         let steps = isInPayload ? Array(place.steps.dropFirst()) : []
         var names =
             isKey ? EnvelopeKey.allCases.map { "\($0.name)" } : Self.names(in: type, at: steps)
-        if fault.kind == .unknownType { names = catalog.types.map(\.name) }
+        if fault.kind == .unknownType { names = catalog.types.map({ $0.name }) }
         self.init(
             fault,
             type: type,

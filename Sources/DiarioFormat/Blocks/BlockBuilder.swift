@@ -162,7 +162,7 @@ package struct BlockBuilder: Sendable {
         }
         precondition(times.isEmpty == (position == nil), "positioned events alone have times")
         precondition(
-            isAuthority || !types.contains(where: \.isAuthority),
+            isAuthority || !types.contains(where: { $0.isAuthority }),
             "events of the pack engine stand in the authority's blocks"
         )
         var flags: BlockFlags = position == nil ? [] : .positioned

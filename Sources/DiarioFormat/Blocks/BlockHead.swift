@@ -153,7 +153,7 @@ package struct BlockHead: Equatable, Sendable {
             }
             types.append(entry)
         }
-        guard summary.isAuthority || !types.contains(where: \.isAuthority) else {
+        guard summary.isAuthority || !types.contains(where: { $0.isAuthority }) else {
             throw .malformed(.blockFlags, at: 6)
         }
         return types

@@ -25,7 +25,7 @@ enum ColumnUnpacker {
     ) throws(FormatError) -> [[UInt8]] {
         do throws(SegmentError) {
             var reader = try open(columns, checksums)
-            let types = reader.index.types.map(\.entry)
+            let types = reader.index.types.map { $0.entry }
             let salts = SaltNodes(try reader.saltNodes())
             let count = reader.header.eventCount
             var rows = try SegmentRows(reader)

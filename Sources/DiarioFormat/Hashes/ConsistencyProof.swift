@@ -28,7 +28,7 @@ package struct ConsistencyProof: Equatable, Sendable {
 
     /// The nodes from which the proof is made, each once.
     package static func nodes(from fromSize: UInt64, to size: UInt64) -> [TreeNode] {
-        parts(fromSize, size).flatMap(\.nodes)
+        parts(fromSize, size).flatMap { $0.nodes }
     }
 
     /// The parts of the tree whose hashes make the path, lowest first.

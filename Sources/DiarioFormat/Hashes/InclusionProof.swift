@@ -30,7 +30,7 @@ package struct InclusionProof: Equatable, Sendable {
 
     /// The nodes from which the proof is made, each once.
     package static func nodes(index: UInt64, size: UInt64) -> [TreeNode] {
-        parts(index: index, size: size).flatMap(\.nodes)
+        parts(index: index, size: size).flatMap { $0.nodes }
     }
 
     /// The parts of the tree whose hashes make the path, lowest first.

@@ -144,7 +144,7 @@ package struct DirectoryBackup {
                 }
             }
             var done = 0
-            wanted = Set(files.map(\.path))
+            wanted = Set(files.map { $0.path })
             for file in files {
                 try copy(file, isHeld: isHeld) { count in
                     done += count

@@ -14,13 +14,13 @@ extension LogStore {
     /// - Throws: `.corrupt` with the first fault.
     package func checkCopied(_ isFresh: (_ path: String) -> Bool) throws(LogError) -> [SpaceID] {
         if let fault = self.fault { throw .corrupt(fault) }
-        let spaces = try manifests().filter { !$0.isStaging }.map(\.space)
+        let spaces = try manifests().filter { !$0.isStaging }.map { $0.space }
         if let fault = try missingManifests().first?.fault { throw .corrupt(fault) }
         var packs: Set<Hash32> = []
         for space in spaces {
             try checkTail(of: space)
             if let fault = self.fault { throw .corrupt(fault) }
-            let adopted = try status(of: space).adoptions.map(\.fingerprint)
+            let adopted = try status(of: space).adoptions.map { $0.fingerprint }
             for pack in adopted where packs.insert(pack).inserted { try check(pack) }
             if let fault = try segmentFault(of: space, isFresh) { throw .corrupt(fault) }
             if let fault = try smallFault(of: space) { throw .corrupt(fault) }

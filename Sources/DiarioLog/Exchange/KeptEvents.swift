@@ -36,7 +36,7 @@ package struct KeptEvents: Sendable {
     }
 
     package var eventCount: Int { blocks.reduce(0) { $0 + $1.count } }
-    package var replicas: Set<ReplicaID> { Set(blocks.flatMap(\.head.replicas)) }
+    package var replicas: Set<ReplicaID> { Set(blocks.flatMap { $0.head.replicas }) }
 }
 
 /// Events that are kept, next to one another: what is sent at once.

@@ -205,7 +205,7 @@ extension LogStore {
         in space: SpaceID
     ) throws(LogError) {
         var seeds: [SaltSeed] = []
-        for node in blocks.flatMap(\.head.saltNodes) where node.level == 0 {
+        for node in blocks.flatMap({ $0.head.saltNodes }) where node.level == 0 {
             let key = SpaceIndex.SeedKey(replica: node.replica, group: node.group)
             let known = shared.index.withLock { $0.seed(key, in: space) }
             guard let known, known != node.value,

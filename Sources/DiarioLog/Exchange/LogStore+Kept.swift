@@ -126,7 +126,7 @@ extension LogStore {
             for block in kept.blocks {
                 for batch in try formatted({ () throws(FormatError) in try block.batches() })
                 where try isKnown(batch, of: block, known, in: space) {
-                    again.formUnion(batch.map(\.origin))
+                    again.formUnion(batch.map { $0.origin })
                 }
             }
             try leaveKept(again, in: number, of: space)
@@ -178,7 +178,7 @@ extension LogStore {
         in space: SpaceID
     ) throws(LogError) -> [Origin: KnownEvent] {
         var ranges: [ReplicaID: ClosedRange<UInt64>] = [:]
-        for run in kept.blocks.flatMap(\.head.runs) {
+        for run in kept.blocks.flatMap({ $0.head.runs }) {
             let (first, last) = (run.firstSequence, run.lastSequence)
             let range = ranges[run.replica] ?? first...last
             ranges[run.replica] = min(range.lowerBound, first)...max(range.upperBound, last)

@@ -126,7 +126,7 @@ struct LaneBlocks: ~Copyable {
         } catch {
             throw .format(error)
         }
-        groups = Set(builder.saltNodes.map(\.group))
+        groups = Set(builder.saltNodes.map { $0.group })
         batchStart = 0
         try keep(block)
     }

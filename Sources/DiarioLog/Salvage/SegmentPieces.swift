@@ -109,7 +109,7 @@ struct SegmentPieceReader {
         for name in names.compactMap({ LogPaths.segmentName($0) }) {
             if let piece = try piece(name) { pieces.append(piece) }
         }
-        return pieces.filter(\.isWhole) + pieces.filter { !$0.isWhole }
+        return pieces.filter { $0.isWhole } + pieces.filter { !$0.isWhole }
     }
 
     private mutating func piece(_ name: SegmentName) throws(LogError) -> SegmentPiece? {

@@ -189,7 +189,8 @@ extension LogStore {
                 }
             }
         }
-        let named = (manifest.segments + manifest.lanes).map(\.name) + manifest.retired.map(\.name)
+        let named =
+            (manifest.segments + manifest.lanes).map { $0.name } + manifest.retired.map { $0.name }
         let paths = Set(
             named.flatMap { [LogPaths.segment($0, of: space), LogPaths.sidecar($0, of: space)] }
         )

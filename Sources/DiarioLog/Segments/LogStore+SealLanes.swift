@@ -31,8 +31,8 @@ extension LogStore {
 
     /// The replicas that have a lane, or had one that is still needed.
     private func lanes(of space: SpaceID, _ manifest: Manifest) -> [ReplicaID] {
-        let pending = shared.index.withLock { $0[space].lanes.map(\.replica) }
-        return pending + Set(manifest.lanes.compactMap(\.replica)).subtracting(pending).sorted()
+        let pending = shared.index.withLock { $0[space].lanes.map { $0.replica } }
+        return pending + Set(manifest.lanes.compactMap { $0.replica }).subtracting(pending).sorted()
     }
 
     private func sealLane(

@@ -233,7 +233,7 @@ struct SegmentFiles: ~Copyable {
             )
             entry.identity = reader.header.identity
             entry.sidecarChecksum = reader.sidecarHeader?.checksum ?? 0
-            let entries = reader.index.types.map(\.entry)
+            let entries = reader.index.types.map { $0.entry }
             // To make the types of them anew would cost more than all else.
             for (index, entry) in entries.enumerated() {
                 guard try reader.schema(index) == types.known[entry]?.canonicalSchema else {

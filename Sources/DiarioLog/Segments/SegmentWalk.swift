@@ -96,7 +96,7 @@ final class SegmentWalk: Sendable {
         self.shared = shared
         self.wanted = wanted
         self.salts = salts
-        types = rows.reader.index.types.map(\.entry)
+        types = rows.reader.index.types.map { $0.entry }
         let rowSize = max(1, entry.rowSize / entry.count)
         let count = Self.pieceSize / rowSize
         pieceCount = min(max(count, Self.pieceCounts.lowerBound), Self.pieceCounts.upperBound)

@@ -6,7 +6,7 @@ struct LiveBytes: Sendable {
     private var entries: [(file: UInt64, count: Int)] = []
 
     var total: Int { entries.reduce(0) { $0 + $1.count } }
-    var files: [UInt64] { entries.map(\.file) }
+    var files: [UInt64] { entries.map { $0.file } }
 
     subscript(file: UInt64) -> Int {
         entries.last { $0.file == file }?.count ?? 0

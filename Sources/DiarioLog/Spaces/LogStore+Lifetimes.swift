@@ -244,7 +244,7 @@ extension LogStore {
             }
         }
         // Of a space whose manifest was lost the rest is there still.
-        let kept = Set(live.map(\.space) + (try missingManifests().map(\.space)))
+        let kept = Set(live.map { $0.space } + (try missingManifests().map { $0.space }))
         for name in names {
             guard let id = SpaceID(text: name), !kept.contains(id) else { continue }
             try clear(id)

@@ -154,7 +154,7 @@ package struct RunList: Sendable {
 
     /// The index of the first run that is not sealed: a lane is sealed from its start on.
     package var firstUnsealed: Int {
-        runs.sortedIndex(behindAll: \.isSealed)
+        runs.sortedIndex(behindAll: { $0.isSealed })
     }
 
     /// Events that lie in blocks of the log, if there are no gaps.

@@ -15,9 +15,9 @@ struct SpaceTable: Sendable {
 
     subscript(id: SpaceID) -> SpaceIndex? { number(of: id).map { entries[$0].index } }
 
-    var ids: [SpaceID] { entries.map(\.id) }
+    var ids: [SpaceID] { entries.map { $0.id } }
 
-    var indices: some Collection<SpaceIndex> { entries.lazy.map(\.index) }
+    var indices: some Collection<SpaceIndex> { entries.lazy.map { $0.index } }
 
     /// Looks at all spaces, in no order.
     func forEach(_ body: (SpaceID, borrowing SpaceIndex) -> Void) {

@@ -126,7 +126,7 @@ extension LogStore {
 
     /// The nodes that show that a root is the one that the head's tree begins with.
     private static func nodes(toConfirm size: UInt64, by range: CompactRange) -> [TreeNode] {
-        guard size < range.size else { return range.places.map(\.node) }
+        guard size < range.size else { return range.places.map({ $0.node }) }
         return TreeRoot.nodes(size: size) + ConsistencyProof.nodes(from: size, to: range.size)
     }
 

@@ -24,7 +24,7 @@ struct PackReader {
             return (one.file, one.line ?? 0, left.offset) < (
                 other.file, other.line ?? 0, right.offset
             )
-        }.map(\.element)
+        }.map { $0.element }
     }
 
     /// The pack; valid only if there are no problems.
@@ -92,7 +92,7 @@ struct PackReader {
     /// Types of which there is a file, and no version could be read.
     private func unreadTypes(of pack: String?) -> Set<String> {
         guard let pack else { return [] }
-        let known = Set(types.map(\.name))
+        let known = Set(types.map { $0.name })
         let named = files.filter { isType($0.path) }.compactMap {
             PackPath.nameAndVersion($0.path, folder: "events/", suffix: ".json")
         }

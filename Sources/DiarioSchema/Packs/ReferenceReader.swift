@@ -59,7 +59,7 @@ struct ReferenceReader {
                     "csv-header",
                     "\(type.name) has no field \(name)",
                     misspelt: name,
-                    among: type.fields.map(\.name),
+                    among: type.fields.map({ $0.name }),
                     remedy: "remove the column"
                 )
                 return nil

@@ -23,7 +23,7 @@ package struct TypeCatalog: Sendable {
             )
         }
         guard problems.isEmpty else { throw PackError(problems) }
-        try self.init(packs.flatMap(\.types))
+        try self.init(packs.flatMap { $0.types })
     }
 
     /// Throws if one version of a type comes twice.

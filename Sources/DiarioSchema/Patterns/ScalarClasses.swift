@@ -13,7 +13,7 @@ struct ScalarClasses {
 
     init(_ sets: [ScalarSet]) {
         var bounds: Set<UInt32> = [0]
-        for range in sets.lazy.flatMap(\.ranges) {
+        for range in sets.lazy.flatMap({ $0.ranges }) {
             bounds.insert(range.lowerBound)
             bounds.insert(range.upperBound + 1)
         }

@@ -31,7 +31,7 @@ extension SchemaReader {
             )
             return (SchemaRange(), -1)
         }
-        let required = readRequired(object, names: members.map(\.key))
+        let required = readRequired(object, names: members.map { $0.key })
         let sorted = members.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
         let range = SchemaRange(start: rules.nodes.count, count: members.count)
         rules.nodes += members.map { _ in SchemaNode(kind: .boolean) }

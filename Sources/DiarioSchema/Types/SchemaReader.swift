@@ -127,7 +127,7 @@ struct SchemaReader {
                 "subject-unknown",
                 "x-diario-subject names no field: \(name)",
                 misspelt: name,
-                among: fields.map(\.name),
+                among: fields.map({ $0.name }),
                 remedy: "name one of its properties"
             )
             return nil
