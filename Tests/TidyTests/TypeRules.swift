@@ -114,7 +114,7 @@ enum TypeRules {
         ],
         "DiarioServer": [["", "Control", "Publishing"]],
         "DiarioSimulation": [["Events"], ["Reading"], ["Model"], ["World"], [""], ["Sync"]],
-        "DiarioStorage": [[""], ["CrashDisk"]],
+        "DiarioStorage": [[""], ["CrashDisk", "POSIX"]],
         "DiarioSync": [["Messages"], ["Replica"]],
     ]
 
