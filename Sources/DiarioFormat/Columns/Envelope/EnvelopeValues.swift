@@ -29,11 +29,23 @@ extension Array {
     /// The rows whose element is such a one.
     @inline(__always)
     func rows(where isSuch: (Element) -> Bool) -> [Int32] {
-        var rows: [Int32] = []
-        for index in indices where isSuch(self[index]) {
-            rows.append(Int32(truncatingIfNeeded: index))
+        var rows = [Int32](repeating: 0, count: count)
+        var target = rows.mutableSpan
+        var found = 0
+        // Written without a branch, since such rows come by chance.
+        for index in indices {
+            target[found] = Int32(truncatingIfNeeded: index)
+            found += isSuch(self[index]) ? 1 : 0
         }
+        rows.removeLast(count - found)
         return rows
+    }
+
+    /// The elements of some rows.
+    @inline(__always)
+    func picked(_ rows: [Int32]) -> [Element] {
+        let source = span
+        return rows.map { source[Int($0)] }
     }
 }
 

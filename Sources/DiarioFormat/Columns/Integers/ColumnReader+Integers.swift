@@ -78,10 +78,14 @@ extension ColumnReader {
         // Below zero once a value or its distance to the last is: a branch for each costs more.
         var signs: Int64 = 0
         var codes = [UInt32](repeating: 0, count: count)
-        for index in values.indices {
-            let value = values[index]
+        var target = codes.mutableSpan
+        let source = values.span
+        precondition(source.count == count, "each row has a value")
+        for index in target.indices {
+            // Safe: there are as many values as codes. Without checks, many go at a time.
+            let value = unsafe source[unchecked: index]
             signs |= value | (last &- value)
-            codes[index] = UInt32(truncatingIfNeeded: value)
+            unsafe target[unchecked: index] = UInt32(truncatingIfNeeded: value)
         }
         guard signs >= 0 else { throw .malformed(what, at: start) }
         return codes

@@ -31,8 +31,7 @@ struct KeyColumn {
 
     /// The values of some rows.
     func picked(_ rows: [Int32]) -> KeyColumn {
-        let source = codes.span
-        return KeyColumn(codes: rows.map { source[Int($0)] }, cardinality: cardinality)
+        KeyColumn(codes: codes.picked(rows), cardinality: cardinality)
     }
 }
 

@@ -66,21 +66,17 @@ struct PackedForm: Equatable {
     /// The numbers whose codes lie in planes.
     func values(_ planes: Span<UInt8>, count: Int) -> [Int64] {
         precondition(planes.count == width * count, "each number has a byte in each plane")
-        var values = [Int64](repeating: 0, count: count)
+        var values = [Int64](repeating: base, count: count)
         var target = values.mutableSpan
+        var unit = Int64(bitPattern: factor)
         for plane in 0..<width {
             for index in 0..<count {
                 // Safe: the values are `count`, and the planes were counted just now. Without
                 // checks the loop handles many numbers at a time, which is half of its time.
-                unsafe target[unchecked: index] |=
-                    Int64(planes[unchecked: plane &* count &+ index]) &<< Int64(8 &* plane)
+                unsafe target[unchecked: index] &+=
+                    Int64(planes[unchecked: plane &* count &+ index]) &* unit
             }
-        }
-        if factor == 1 {
-            for index in target.indices { target[index] = base &+ target[index] }
-        } else {
-            let factor = Int64(bitPattern: factor)
-            for index in target.indices { target[index] = base &+ factor &* target[index] }
+            unit &<<= 8
         }
         return values
     }

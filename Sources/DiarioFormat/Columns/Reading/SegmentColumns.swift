@@ -42,10 +42,8 @@ package struct SegmentColumns: ~Copyable {
             selection.fields[type] == nil ? [] : index.fieldBlocks(ofType: type)
         }
         loaded = index.types.map { _ in nil }
-        wantedEvents = envelope.types.indices.compactMap { event in
-            let isWanted = selection.fields[Int(envelope.types[event])] != nil
-            return isWanted ? Int32(truncatingIfNeeded: event) : nil
-        }
+        let isWanted = selection.fields.map { $0 != nil }
+        wantedEvents = envelope.types.rows { isWanted[Int($0)] }
         self.envelope = envelope
         self.selection = selection
         self.reader = reader

@@ -51,12 +51,13 @@ extension SegmentReader {
         // The flag personal is told apart from the others.
         let personal = UInt32(RowFlags.personal.rawValue)
         var found = [UInt8](repeating: 0, count: count)
-        for event in found.indices {
-            guard others[event] & personal == 0, marks[event] & ~personal == 0 else {
-                throw fault(.rowFlags, block: block)
-            }
-            found[event] = UInt8(truncatingIfNeeded: others[event] | marks[event])
+        var target = found.mutableSpan
+        var wrong: UInt32 = 0
+        for event in target.indices {
+            wrong |= others[event] & personal | marks[event] & ~personal
+            target[event] = UInt8(truncatingIfNeeded: others[event] | marks[event])
         }
+        guard wrong == 0 else { throw fault(.rowFlags, block: block) }
         cache.flags = found
         return found
     }
@@ -87,7 +88,12 @@ extension SegmentReader {
 
     /// The events that are rows of a type, in order.
     package mutating func events(ofType type: Int) throws(SegmentError) -> [Int32] {
-        if let known = cache.rows { return known[type] }
+        try eventsByType()[type]
+    }
+
+    /// By type: the events that are its rows, in order.
+    mutating func eventsByType() throws(SegmentError) -> [[Int32]] {
+        if let known = cache.rows { return known }
         let types = try typeIndices()
         // All of them in one array, each type from its own place on.
         var ends = index.types.map { $0.eventCount }
@@ -106,7 +112,7 @@ extension SegmentReader {
         }
         let rows = zip(starts, ends).map { Array(sorted[$0..<$1]) }
         cache.rows = rows
-        return rows[type]
+        return rows
     }
 
     /// From the first to the last event of a replica with these sequences; nil if there is none.
@@ -189,7 +195,7 @@ extension SegmentReader {
     private mutating func readTimes() throws(SegmentError) -> [Int64] {
         let clocks = try numbers(.clocks)
         var (times, mode) = try integers(.times, hasMode: true)
-        if mode == 1 { for event in times.indices { times[event] &+= clocks[event] >> 16 } }
+        if mode == 1 { Self.addWallClocks(clocks, to: &times) }
         let calendar = CivilTime.millisecondsMin...CivilTime.millisecondsMax
         guard ColumnReader.isWithin(calendar, times) else {
             throw fault(.time, block: number(of: .times))
@@ -201,7 +207,7 @@ extension SegmentReader {
         guard let range = index.acceptedAt else { return [] }
         let clocks = try numbers(.clocks)
         var (times, mode) = try integers(.accepted, hasMode: true)
-        if mode == 1 { for event in times.indices { times[event] &+= clocks[event] >> 16 } }
+        if mode == 1 { Self.addWallClocks(clocks, to: &times) }
         var isAscending = true
         for event in times.indices.dropFirst() where times[event] < times[event - 1] {
             isAscending = false
@@ -210,6 +216,12 @@ extension SegmentReader {
             throw fault(.acceptedTimes, block: number(of: .accepted))
         }
         return times
+    }
+
+    /// Times that were written as differences to their clocks.
+    private static func addWallClocks(_ clocks: [Int64], to times: inout [Int64]) {
+        var target = times.mutableSpan
+        for event in target.indices { target[event] &+= clocks[event] >> 16 }
     }
 
     private mutating func readBases() throws(SegmentError) -> [Int64] {
@@ -263,9 +275,8 @@ extension SegmentReader {
         sizeMax: Int
     ) throws(SegmentError) -> EnvelopeTexts {
         let flags = try flags()
-        let found = flags.rows { $0 & flag.rawValue != 0 }
-        let count = found.count
-        let present = count < flags.count ? found : nil
+        let count = flags.count { $0 & flag.rawValue != 0 }
+        let present = count < flags.count ? flags.rows { $0 & flag.rawValue != 0 } : nil
         let block = index.block(kind)
         guard (block != nil) == (count > 0) else {
             throw fault(.rowFlags, block: block ?? number(of: .flags))

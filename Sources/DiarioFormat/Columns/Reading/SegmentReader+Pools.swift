@@ -28,6 +28,7 @@ extension SegmentReader {
         let (types, replicas) = (try typeIndices(), try replicaIndices())
         let (typeCount, replicaCount) = (index.types.count, index.replicas.count)
         let (count, names) = (index.blocks[number].rowCount, try textReplicas())
+        let eventsOfTypes = try eventsByType()
         return try decode(number) { (reader) throws(FormatError) in
             let start = reader.offset
             let sharing = try reader.nextNumbers()
@@ -38,17 +39,13 @@ extension SegmentReader {
             guard !sharing.isEmpty else { return pool }
             var isSharing = [Bool](repeating: false, count: typeCount)
             for type in sharing { isSharing[type] = true }
-            let events = types.indices.filter { isSharing[Int(types[$0])] }
+            let events = types.rows { isSharing[Int($0)] }
             let keys = KeyColumns(rowCount: events.count)
-            keys.add(
-                KeyColumns.replicas,
-                events.map { replicas[$0] },
-                distinctCount: replicaCount
-            )
+            keys.add(KeyColumns.replicas, replicas.picked(events), distinctCount: replicaCount)
             let codes = try reader.nextCodes(events.count, below: count, ColumnScope(keys))
-            for (place, event) in events.enumerated() {
-                pool.codes[Int(types[event]), default: []].append(codes[place])
-            }
+            var codesOfEvents = [UInt32](repeating: 0, count: types.count)
+            for place in events.indices { codesOfEvents[Int(events[place])] = codes[place] }
+            for type in sharing { pool.codes[type] = codesOfEvents.picked(eventsOfTypes[type]) }
             return pool
         }
     }
