@@ -58,7 +58,6 @@ enum TypeRules {
         "DiarioHTTP.ServedDirectory": (1300, "the routes, by subject"),
         "Diario.Diary": (1100, "the one door of an app, half of it documentation"),
         "DiarioServer.ControlFile": (1300, "to be cut: the tables of a server"),
-        "DiarioProjection.ModelFile": (1400, "to be cut: applying, checking, reading"),
         "DiarioLog.LogStore": (3300, "to be cut: what is of one space"),
         "DiarioLog.Writer": (1650, "to be cut: staging, frames"),
     ]

@@ -92,6 +92,14 @@ extension ModelFile {
         return count
     }
 
+    private func routes(of type: EventType) throws(ApplyError) -> [Route] {
+        do throws(ProjectionError) {
+            return try statements.routes(of: type, isLane: images.isOn, connection)
+        } catch {
+            throw .file(error)
+        }
+    }
+
     private func apply<Event: EventValues>(
         _ event: Event,
         _ routes: [Route],
@@ -105,7 +113,7 @@ extension ModelFile {
             if let position = event.position, position <= models[route.model].applied { continue }
             switch care {
             case .none:
-                do throws(EventFault) { try run(event, route) } catch {
+                do throws(EventFault) { try statements.run(event, route, connection) } catch {
                     if let error = error.fileError(path) { throw .file(error) }
                     throw .needsCare
                 }
@@ -113,31 +121,6 @@ extension ModelFile {
             case .eachEvent: try runCarefully(event, route)
             }
         }
-    }
-
-    /// The models that listen to a type, with their statements for it.
-    private func routes(of type: EventType) throws(ApplyError) -> [Route] {
-        let key = ObjectIdentifier(type)
-        let isLane = images.isOn
-        if let known = isLane ? laneRoutes[key] : routes[key] { return known.routes }
-        var found: [Route] = []
-        var slot = 0
-        for (index, model) in plan.models.enumerated() {
-            guard let plan = model.types[type.name] else { continue }
-            do throws(ProjectionError) {
-                let statements = try preparedModel(index).statements[plan.statements]
-                for statement in statements {
-                    statement.slot = slot
-                    slot += 1
-                }
-                found.append(Route(model: index, type: plan, statements: Array(statements)))
-            } catch {
-                throw .file(error)
-            }
-        }
-        let routes = TypeRoutes(type: type, routes: found)
-        if isLane { laneRoutes[key] = routes } else { self.routes[key] = routes }
-        return found
     }
 
     /// Notes that all canonical events up to `position` were applied to the models that lag most.
@@ -195,7 +178,7 @@ extension ModelFile {
         }
         let fault: EventFault?
         do throws(EventFault) {
-            try run(event, route)
+            try statements.run(event, route, connection)
             fault = nil
         } catch {
             fault = error
@@ -221,164 +204,4 @@ extension ModelFile {
         models[route.model].taken += 1
     }
 
-    /// Runs the statements of one model for one event.
-    private func run<Event: EventValues>(
-        _ event: Event,
-        _ route: Route
-    ) throws(EventFault) {
-        stepLimit.begin()
-        defer { stepLimit.end() }
-        guard event.type.version == route.type.type.version else {
-            return try runUpcast(event, route)
-        }
-        for prepared in route.statements {
-            do throws(SQLiteError) {
-                try event.run(prepared, &binder)
-            } catch {
-                throw fault(error, prepared)
-            }
-        }
-    }
-
-    /// The same for an event of an older version of its type.
-    private func runUpcast<Event: EventValues>(
-        _ event: Event,
-        _ route: Route
-    ) throws(EventFault) {
-        let fields = try upcast(event, route.type)
-        for prepared in route.statements {
-            do throws(SQLiteError) {
-                for (index, source) in prepared.sources.enumerated() {
-                    if case .field(let field) = source {
-                        try prepared.statement.bind(fields[field], at: index + 1)
-                    } else {
-                        try event.bind(source, to: prepared.statement, at: index + 1, &binder)
-                    }
-                }
-                try prepared.statement.run()
-            } catch {
-                throw fault(error, prepared)
-            }
-        }
-    }
-
-    private func fault(_ error: SQLiteError, _ prepared: PreparedStatement) -> EventFault {
-        .sqlite(
-            error,
-            file: prepared.file,
-            line: prepared.line,
-            bound: stepLimit.reached
-        )
-    }
-
-    // MARK: Statements
-
-    /// The statements of a model, prepared when they are needed first.
-    ///
-    /// Those for pending events are prepared while the hook is set: without it SQLite would not
-    /// tell of each row.
-    private func preparedModel(_ index: Int) throws(ProjectionError) -> PreparedModel {
-        let isLane = images.isOn
-        let known = isLane ? laneStatements : statements
-        if index < known.count { return known[index] }
-        // Set once: whenever it is, SQLite forgets how it would run all statements before it.
-        let tables = WrittenTables()
-        connection.setAuthorizer { tables.note($0) }
-        defer { connection.setAuthorizer(nil) }
-        var all: [PreparedModel] = []
-        for model in plan.models {
-            var prepared = PreparedModel()
-            for plan in model.statements {
-                tables.names = []
-                prepared.statements.append(try prepare(plan))
-                writtenTables[plan.statement.text] = tables.names
-            }
-            all.append(prepared)
-        }
-        if isLane { laneStatements = all } else { statements = all }
-        return all[index]
-    }
-
-    private func prepare(
-        _ plan: ModelPlan.StatementPlan
-    ) throws(ProjectionError) -> PreparedStatement {
-        do throws(SQLiteError) {
-            return PreparedStatement(
-                try connection.prepare(plan.statement.text),
-                sources: plan.sources,
-                file: plan.file,
-                line: plan.statement.line
-            )
-        } catch {
-            throw .pack(
-                name: self.plan.pack.name,
-                file: plan.file,
-                line: error.offset.map { plan.statement.line(at: $0) } ?? plan.statement.line,
-                message: error.message
-            )
-        }
-    }
-}
-
-/// Why one read model does not take one event.
-enum EventFault: Error {
-    case sqlite(SQLiteError, file: String, line: Int, bound: StepLimit.Bound?)
-    /// The pack knows no such version, or no way from it to its newest one.
-    case version
-    /// A required field is empty after an upcast, or has a value that is not allowed.
-    case upcast(String)
-    case file(ProjectionError)
-
-    /// The error if it is the file that does not work, and not the event.
-    func fileError(_ path: String) -> ProjectionError? {
-        switch self {
-        case .version, .upcast: return nil
-        case .file(let error): return error
-        case .sqlite(let error, _, _, _):
-            switch error.kind {
-            case .constraint, .refused, .invalid, .tooLarge, .interrupted, .other: return nil
-            case .busy, .full, .damaged, .readOnly, .unavailable, .noMemory, .tooOld:
-                return .file(path: path, error)
-            }
-        }
-    }
-
-    /// The rule and its message: schema/format/models.md, section 4.
-    var reason: (rule: String, message: String) {
-        switch self {
-        case .version:
-            (
-                "version",
-                "the pack of these read models has no such version of the type; adopt one that "
-                    + "has it, or rebuild them if that was done: diario rebuild"
-            )
-        case .upcast(let message): ("upcast", message)
-        case .file(let error): ("file", error.message)
-        case .sqlite(let error, let file, let line, let bound):
-            switch bound {
-            case .steps:
-                ("limit", "\(file), line \(line): the statement takes too long for one event")
-            case .images:
-                (
-                    "limit",
-                    "\(file), line \(line): the statement changes too many rows for an event "
-                        + "that is pending"
-                )
-            case nil: ("sql", "\(file), line \(line): \(error.message)")
-            }
-        }
-    }
-}
-
-/// Notes which tables a statement writes to while it is prepared.
-private final class WrittenTables {
-    var names: Set<String> = []
-
-    func note(_ access: Access) -> AccessAnswer {
-        switch access.action {
-        case .insert, .update, .delete: if let name = access.first { names.insert(name) }
-        default: break
-        }
-        return .allowed
-    }
 }

@@ -17,14 +17,8 @@ package final class ModelFile {
     /// The columns and keys of the models' tables, by their names.
     var shapes: [String: TableShape] = [:]
     let images = LaneImages()
-    /// Prepared without and with the hook that lane effects need.
-    var statements: [PreparedModel] = []
-    var laneStatements: [PreparedModel] = []
-    /// The tables that statements write to, themselves or by triggers.
-    var writtenTables: [String: Set<String>] = [:]
-    var upcasts: [UpcastKey: PreparedStatement] = [:]
+    let statements: ModelStatements
     private var ownStatements: [String: PreparedStatement] = [:]
-    var binder = EventBinder()
     /// The position at which all models are according to the file; nil if they differ.
     var savedApplied: UInt64?
     /// The sections as they were saved: a long lane has many, of which only the last changes.
@@ -33,9 +27,6 @@ package final class ModelFile {
     private var taken: [UInt64] = []
     /// SQLite's `data_version`: another value once another connection has changed the file.
     private var dataVersion: Value?
-    /// Which models take the events of a type, by the type's identity; for pending events, others.
-    var routes: [ObjectIdentifier: TypeRoutes] = [:]
-    var laneRoutes: [ObjectIdentifier: TypeRoutes] = [:]
     /// Types of which events were applied since changed tables were last asked for.
     var touched: [ObjectIdentifier: EventType] = [:]
     var lastTouched: EventType?
@@ -80,6 +71,7 @@ package final class ModelFile {
     ) throws(ProjectionError) {
         self.path = path
         self.plan = plan
+        statements = ModelStatements(plan, stepLimit)
         do throws(SQLiteError) {
             connection = try Connection(
                 path: path,
@@ -190,14 +182,7 @@ package final class ModelFile {
     /// The tables whose rows may have changed since the last call.
     package func takeChangedTables() -> Set<String> {
         var tables = changed
-        for type in touched.values {
-            for plan in plan.models {
-                guard let range = plan.types[type.name]?.statements else { continue }
-                for place in range {
-                    tables.formUnion(writtenTables[plan.statements[place].statement.text] ?? [])
-                }
-            }
-        }
+        for type in touched.values { tables.formUnion(statements.tables(changedBy: type)) }
         changed = []
         touched = [:]
         lastTouched = nil
@@ -255,58 +240,4 @@ package struct LaneSection: Hashable, Sendable {
 struct EndedEvent: Hashable {
     let model: Int
     let origin: Origin?
-}
-
-/// That a read model takes events of a type, and by which statements.
-final class Route {
-    let model: Int
-    let type: ModelPlan.TypePlan
-    let statements: [PreparedStatement]
-
-    init(model: Int, type: ModelPlan.TypePlan, statements: [PreparedStatement]) {
-        self.model = model
-        self.type = type
-        self.statements = statements
-    }
-}
-
-/// The read models that take events of a type, which is held so that its identity stays its own.
-struct TypeRoutes {
-    let type: EventType
-    let routes: [Route]
-}
-
-/// A prepared statement in a place that arrays can hold.
-final class PreparedStatement {
-    let statement: Statement
-    /// The sources of its parameters; none if it is one of the engine's.
-    let sources: [ParameterSource]
-    /// Its file in the pack.
-    let file: String
-    let line: Int
-    /// Its place among all statements that run for events of its type.
-    var slot = 0
-
-    init(
-        _ statement: consuming Statement,
-        sources: [ParameterSource] = [],
-        file: String = "",
-        line: Int = 0
-    ) {
-        self.statement = statement
-        self.sources = sources
-        self.file = file
-        self.line = line
-    }
-}
-
-/// The statements of one read model, in the order of its plan.
-struct PreparedModel {
-    var statements: [PreparedStatement] = []
-}
-
-/// An upcast of a type, from the version it is for.
-struct UpcastKey: Hashable {
-    let type: String
-    let from: Int
 }

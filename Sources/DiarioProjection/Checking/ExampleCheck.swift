@@ -174,7 +174,10 @@ private struct OneByOne {
         guard let plan = ModelPlan.TypePlan(readingOnly: type.name, of: trial.file.plan.pack),
             plan.upcasts[type.version] != nil
         else { return }
-        do throws(EventFault) { _ = try trial.file.upcast(example.line, plan) } catch {
+        let file = trial.file
+        do throws(EventFault) {
+            _ = try file.statements.upcast(example.line, plan, file.connection)
+        } catch {
             found.append(example.problem("upcast-example", error.reason.message))
         }
     }

@@ -155,7 +155,7 @@ struct Trial {
     /// The lines of the statements of a read model that write to a table.
     private func lines(of plan: ModelPlan, writing table: String) -> [Int] {
         let all = plan.statements.map { $0.statement }.filter { statement in
-            let written = file.writtenTables[statement.text] ?? []
+            let written = file.statements.tables(writtenBy: statement.text)
             return written.contains { $0.lowercased() == table.lowercased() }
         }
         return Set(all.map { $0.line }).sorted()
