@@ -38,7 +38,7 @@ extension ModelFile {
                 try connection.execute("ATTACH ':memory:' AS other")
             }
             try connection.execute("BEGIN")
-            _ = try count("SELECT count(*) FROM other.sqlite_schema")
+            _ = try connection.count("SELECT count(*) FROM other.sqlite_schema")
         } catch {
             throw .file(path: path ?? self.path, error)
         }
@@ -65,11 +65,13 @@ extension ModelFile {
             var found: [TableDifference] = []
             for shape in try TableShape.all(connection)
             where !shape.isVirtual && !shape.name.hasPrefix("diario_") {
-                found.append(try difference(shape, known.removeValue(forKey: shape.name)))
+                found.append(
+                    try connection.difference(shape, known.removeValue(forKey: shape.name))
+                )
             }
             for name in known.keys.sorted() where !name.hasPrefix("diario_") {
                 let table = "other.\(name.quotedName)"
-                let removed = try count("SELECT count(*) FROM \(table)")
+                let removed = try connection.count("SELECT count(*) FROM \(table)")
                 found.append(
                     TableDifference(
                         name: name,
@@ -82,27 +84,29 @@ extension ModelFile {
             }
             for shape in try TableShape.all(connection) where shape.isVirtual {
                 guard let columns = knownIndexes[shape.name] else { continue }
-                found.append(try indexDifference(shape, columns))
+                found.append(try connection.indexDifference(shape, columns))
             }
             return found
         } catch {
             throw .file(path: path ?? self.path, error)
         }
     }
+}
 
-    private func count(_ sql: String) throws(SQLiteError) -> Int {
-        guard case .integer(let count)? = try connection.value(sql) else { return 0 }
+extension Connection {
+    fileprivate func count(_ sql: String) throws(SQLiteError) -> Int {
+        guard case .integer(let count)? = try value(sql) else { return 0 }
         return Int(clamping: count)
     }
 
     /// Compares an index with one of the same name by its results, whatever numbers its rows have:
     /// a restored row may have another one.
-    private func indexDifference(
+    fileprivate func indexDifference(
         _ shape: TableShape,
         _ columns: [String]
     ) throws(SQLiteError) -> TableDifference {
         let isText =
-            try connection.value(
+            try value(
                 "SELECT count(*) FROM main.sqlite_schema WHERE name = \(shape.name.quotedText) "
                     + "AND sql LIKE '%using%fts5%'"
             ) == .integer(1)
@@ -112,7 +116,7 @@ extension ModelFile {
         if isText {
             // Of each word in each column, in how many rows and how often it is.
             for schema in ["main", "other"] {
-                try connection.execute(
+                try execute(
                     "CREATE VIRTUAL TABLE temp.diario_\(schema)_words USING "
                         + "fts5vocab(\(schema), \(shape.name.quotedName), col)"
                 )
@@ -122,7 +126,7 @@ extension ModelFile {
         }
         defer {
             if isText {
-                try? connection.execute(
+                try? execute(
                     "DROP TABLE temp.diario_main_words; DROP TABLE temp.diario_other_words"
                 )
             }
@@ -144,7 +148,7 @@ extension ModelFile {
         )
     }
 
-    private func difference(
+    fileprivate func difference(
         _ shape: TableShape,
         _ columns: [String]?
     ) throws(SQLiteError) -> TableDifference {
