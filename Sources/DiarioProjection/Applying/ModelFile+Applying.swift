@@ -4,9 +4,7 @@ package import DiarioSchema
 
 /// Why an event was not applied.
 package enum ApplyError: Error {
-    /// A read model cannot take it; everything since `begin` must be repeated with savepoints.
-    ///
-    /// With savepoints this is thrown once for each event that takes too long.
+    /// A read model cannot take it: everything since `begin` must be repeated with savepoints.
     case needsCare
     /// The file itself cannot be changed.
     case file(ProjectionError)
@@ -17,11 +15,9 @@ package enum ApplyError: Error {
 extension ModelFile {
     /// The care with which events are applied.
     package enum Care: Sendable {
-        /// Without savepoints: fast, but repeated with them at the first event that a read model
-        /// cannot take.
+        /// Without savepoints: fast, but repeated with them once a model cannot take an event.
         case none
-        /// A savepoint for each event and read model: an event that a model cannot take goes to
-        /// quarantine.
+        /// A savepoint for each event and read model: one that fails goes to quarantine.
         case eachEvent
     }
 
@@ -62,9 +58,7 @@ extension ModelFile {
         return (next.map { Int($0) } ?? window.events.upperBound, count)
     }
 
-    /// Applies events to all models that listen to them, using columns alone.
-    ///
-    /// Gives their number, up to the point where the changes should be committed.
+    /// Applies events by columns alone; gives how many, until changes should be committed.
     private func applyPlain(
         _ events: ArraySlice<Int32>,
         _ window: ColumnWindow,
@@ -141,8 +135,7 @@ extension ModelFile {
 
     /// Notes that no model listens to any further event up to `position`.
     ///
-    /// This costs nothing: it is written with the next change, or after many events. Until then a
-    /// process that opens the file reads these events again.
+    /// It is written with the next change, or after many events; until then they may be read again.
     package func passOver(through position: UInt64) throws(ProjectionError) {
         guard let saved = savedApplied, position - saved < Self.passedOverMax else {
             try begin()

@@ -5,9 +5,7 @@ import DiarioSchema
 // Effects of pending events: applied in sections, and undone by before-images.
 
 extension ModelFile {
-    /// Opens a section for pending events of a replica, from this one on.
-    ///
-    /// The newest section is continued if they follow its events.
+    /// Opens a section from this pending event on, or continues the newest one if it follows.
     package func beginLane(of replica: ReplicaID, at sequence: UInt64) throws(ProjectionError) {
         if let last = sections.last, !last.isClosed, last.replica == replica,
             last.last + 1 == sequence

@@ -34,8 +34,7 @@ extension ModelFile {
         ) STRICT, WITHOUT ROWID;
         """
 
-    /// Makes the tables of the engine and those of the read models that are missing, in one
-    /// transaction.
+    /// Makes missing tables of the engine and of the read models, in one transaction.
     func makeState(of space: SpaceID, _ history: String) throws(ProjectionError) {
         // Tables are dropped with all that refers to them.
         try run("PRAGMA foreign_keys = OFF")

@@ -96,9 +96,7 @@ package final class ModelFile {
     /// The position at which all models are.
     package var applied: UInt64 { models.map { $0.applied }.min() ?? 0 }
 
-    /// Makes a new generation as a copy of another one, to continue from there.
-    ///
-    /// Damage would be copied too, so the copy is checked.
+    /// Makes a new generation as a copy of another one, checked, to continue from there.
     package static func copy(_ path: String, to new: String) throws(ProjectionError) {
         do throws(SQLiteError) {
             let source = try Connection(path: path, .readOnly)
@@ -136,12 +134,10 @@ package final class ModelFile {
     /// Sets the step budget of the next events together; nil means unlimited.
     package func allow(_ allowance: StepAllowance?) { stepLimit.allow(allowance) }
 
-    /// True once events have taken all steps that they may since `allow`, and no ended event is
-    /// still to be set aside.
+    /// True once the budget of `allow` is used up, and no ended event is still to be set aside.
     package var isSpent: Bool { stepLimit.isSpent && !owesEnded }
 
-    /// True if the work should be committed before more is done: events that take too long end
-    /// transactions, each of which would be done again.
+    /// True if changes should be committed first: a slow event would undo the transaction.
     package var shouldCommit: Bool { hasSetEndedAside || isSpent }
 
     /// Commits all changes since `begin`.
