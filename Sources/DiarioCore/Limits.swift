@@ -196,6 +196,11 @@ public enum Limits {
     ///
     /// Above: the rest follows in the next request.
     package static let copiedPartSizeMax = 8 * 1024 * 1024
+    /// Bytes that a machine (verify, seal, salvage) works through in one step, unless its caller
+    /// says otherwise.
+    ///
+    /// Above: the rest follows in the next step.
+    package static let stepSize = 1024 * 1024
     /// Bytes of the label of a token.
     ///
     /// Above: refused.

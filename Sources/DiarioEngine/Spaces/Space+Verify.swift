@@ -30,55 +30,95 @@ extension SpaceVerification {
     }
 }
 
+/// Reads and checks everything that a space holds, a piece in each step: every checksum, rule, hash
+/// and payload.
+package struct SpaceVerify: ~Copyable {
+    private let space: Space
+    private var log: LogVerify
+    private var payloads: PayloadCheck
+
+    package init(_ space: Space) throws(DiarioError) {
+        var newest = space
+        try newest.takeUpAdoptions()
+        let (store, id) = (newest.store, newest.id)
+        log = try logging { () throws(LogError) in try LogVerify(store, id) }
+        payloads = PayloadCheck(catalog: newest.catalog)
+        self.space = newest
+    }
+
+    /// Events that were read so far.
+    package var count: Int { payloads.count }
+
+    /// Goes on by about so many bytes; false once all was read.
+    package mutating func step(_ budget: Int) throws(DiarioError) -> Bool {
+        var payloads = PayloadCheck(catalog: payloads.catalog)
+        swap(&payloads, &self.payloads)
+        defer { swap(&payloads, &self.payloads) }
+        do throws(LogError) {
+            return try log.step(budget) { payloads.fault(in: $0) }
+        } catch {
+            throw DiarioError(error)
+        }
+    }
+
+    /// What was found so far.
+    package func result() throws(DiarioError) -> SpaceVerification {
+        let (space, found) = (space, log.result)
+        return try logging { () throws(LogError) in
+            SpaceVerification(
+                isOK: found.faults.isEmpty,
+                events: try space.store.status(of: space.id).events,
+                root: found.root,
+                cuts: try space.store.cuts(),
+                faults: found.faults
+            )
+        }
+    }
+}
+
 extension Space {
-    /// Reads and checks everything that the space holds: every checksum, rule, hash and payload.
+    /// Verifies the space by a machine that runs to its end.
     ///
     /// `progress` is told how many events were read.
     package func verify(
         progress: (Int) -> Void
     ) throws(DiarioError) -> SpaceVerification {
-        var newest = self
-        try newest.takeUpAdoptions()
-        let catalog = newest.catalog
-        var plans: [TypeEntry: PayloadPlan] = [:]
-        var payload = Payload()
-        var count = 0
-        return try logging { () throws(LogError) in
-            let result = try store.verify(id) { events in
-                count += events.count
-                progress(count)
-                switch events {
-                case .rows(let rows): return Self.check(rows, catalog, &plans, &payload)
-                case .sealed(let types, _):
-                    // As they were checked against their own schemas, these must be adopted.
-                    let unknown = types.first { Self.plan($0, catalog, &plans) == nil }
-                    guard let unknown else { return nil }
-                    let name = String(decoding: unknown.name, as: UTF8.self)
-                    return "no adopted pack has version \(unknown.version) of \(name)"
-                }
+        var verify = try SpaceVerify(self)
+        while try verify.step(Limits.stepSize) { progress(verify.count) }
+        return try verify.result()
+    }
+}
+
+/// Reads payloads by the schemas that a space adopted.
+private struct PayloadCheck {
+    let catalog: TypeCatalog
+    private var plans: [TypeEntry: PayloadPlan] = [:]
+    private var payload = Payload()
+    private(set) var count = 0
+
+    init(catalog: TypeCatalog) { self.catalog = catalog }
+
+    /// What is wrong with the first event that is not right; nil if all are.
+    mutating func fault(in events: VerifiedEvents) -> String? {
+        count += events.count
+        switch events {
+        case .rows(let rows): return fault(in: rows)
+        case .sealed(let types, _):
+            // As they were checked against their own schemas, these must be adopted.
+            for type in types where plan(type) == nil {
+                let name = String(decoding: type.name, as: UTF8.self)
+                return "no adopted pack has version \(type.version) of \(name)"
             }
-            return SpaceVerification(
-                isOK: result.faults.isEmpty,
-                events: try store.status(of: id).events,
-                root: result.root,
-                cuts: try store.cuts(),
-                faults: result.faults
-            )
+            return nil
         }
     }
 
-    /// Reads the payloads of rows; gives what is wrong with the first that is not right.
-    private static func check(
-        _ events: StoredEvents,
-        _ catalog: TypeCatalog,
-        _ plans: inout [TypeEntry: PayloadPlan],
-        _ payload: inout Payload
-    ) -> String? {
+    private mutating func fault(in events: StoredEvents) -> String? {
         do throws(FormatError) {
             let block = events.bytes.span
             for stored in events.rows {
                 let entry = events.types[stored.row.typeIndex]
-                guard let plan = plan(entry, catalog, &plans) else {
+                guard let plan = plan(entry) else {
                     return "no adopted pack has the type of \(stored.row.origin.text)"
                 }
                 try PayloadCodec.decode(
@@ -95,19 +135,15 @@ extension Space {
         }
     }
 
-    private static func plan(
-        _ entry: TypeEntry,
-        _ catalog: TypeCatalog,
-        _ known: inout [TypeEntry: PayloadPlan]
-    ) -> PayloadPlan? {
-        if let plan = known[entry] { return plan }
+    private mutating func plan(_ entry: TypeEntry) -> PayloadPlan? {
+        if let plan = plans[entry] { return plan }
         let name = String(decoding: entry.name, as: UTF8.self)
         // A schema other than the one that was used would read other values.
         guard let type = catalog.type(name, version: entry.version),
             Fingerprint.schema(type) == entry.fingerprint
         else { return nil }
         let plan = PayloadPlan(type)
-        known[entry] = plan
+        plans[entry] = plan
         return plan
     }
 }

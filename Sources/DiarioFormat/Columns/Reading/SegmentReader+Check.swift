@@ -1,50 +1,71 @@
 import DiarioCrypto
 
-extension SegmentReader {
-    /// Reads every byte of both files; gives the blocks that do not match their checksum, or else
-    /// that the segment is not the one that its identity names.
-    ///
-    /// Holds one block at a time.
-    package mutating func damagedBlocks() throws(SegmentError) -> [SegmentFault] {
-        var faults: [SegmentFault] = []
-        let stream = SHA256Stream()
-        let stored = try segment.storedIndex()
-        stream.update(stored.span)
-        for number in index.blocks.indices {
-            if let fault = try damage(number, of: .segment, stream) { faults.append(fault) }
+/// Reads every byte of both files of a segment, a block in each step.
+package struct SegmentCheck: ~Copyable {
+    private let stream = SHA256Stream()
+    private var number = 0
+    /// The blocks that do not match their checksum, or else that the segment is not the one that
+    /// its identity names.
+    package private(set) var faults: [SegmentFault] = []
+
+    package init() {}
+
+    /// Reads the next block of a segment, which is the same in every step; gives its size, or nil
+    /// once all were read.
+    package mutating func step(_ reader: inout SegmentReader) throws(SegmentError) -> Int? {
+        let blocks = reader.index.blocks
+        let sidecarBlocks = reader.sidecarBlocks
+        if number == 0 {
+            let stored = try reader.segment.storedIndex()
+            stream.update(stored.span)
         }
-        for number in sidecarBlocks.indices {
-            if let fault = try damage(number, of: .sidecar, nil) { faults.append(fault) }
+        guard number < blocks.count + sidecarBlocks.count else {
+            end(reader.header)
+            return nil
         }
-        let words = stream.finalize().words
-        let identity = SegmentIdentity(first: words.0, second: words.1)
-        if faults.isEmpty, identity != header.identity {
-            let reason = FormatError.malformed(.identity, at: SegmentHeader.identityOffset)
-            faults.append(
-                SegmentFault(
-                    file: .segment,
-                    block: nil,
-                    offset: SegmentHeader.identityOffset,
-                    reason: reason
-                )
-            )
-        }
-        return faults
+        let isSidecar = number >= blocks.count
+        let block = isSidecar ? number - blocks.count : number
+        number += 1
+        try read(block, of: isSidecar ? .sidecar : .segment, in: &reader)
+        return isSidecar ? sidecarBlocks[block].storedSize : blocks[block].storedSize
     }
 
-    private mutating func damage(
+    private mutating func read(
         _ number: Int,
         of file: SegmentFile,
-        _ stream: SHA256Stream?
-    ) throws(SegmentError) -> SegmentFault? {
+        in reader: inout SegmentReader
+    ) throws(SegmentError) {
         do throws(SegmentError) {
-            let bytes = try with(file) { (opened) throws(SegmentError) in
+            let bytes = try reader.with(file) { (opened) throws(SegmentError) in
                 try opened.contents(number)
             }
-            stream?.update(bytes.span)
-            return nil
+            if file == .segment { stream.update(bytes.span) }
         } catch .fault(let fault) {
-            return fault
+            faults.append(fault)
         }
+    }
+
+    private mutating func end(_ header: SegmentHeader) {
+        let words = stream.finalize().words
+        let identity = SegmentIdentity(first: words.0, second: words.1)
+        guard faults.isEmpty, identity != header.identity else { return }
+        let reason = FormatError.malformed(.identity, at: SegmentHeader.identityOffset)
+        faults.append(
+            SegmentFault(
+                file: .segment,
+                block: nil,
+                offset: SegmentHeader.identityOffset,
+                reason: reason
+            )
+        )
+    }
+}
+
+extension SegmentReader {
+    /// All that a check of every byte finds.
+    package mutating func damagedBlocks() throws(SegmentError) -> [SegmentFault] {
+        var check = SegmentCheck()
+        while try check.step(&self) != nil {}
+        return check.faults
     }
 }
