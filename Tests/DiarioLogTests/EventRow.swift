@@ -9,6 +9,8 @@ struct EventRow: Hashable {
     let acceptedAt: Int64?
     let publicPart: [UInt8]
     let personalPart: [UInt8]
+    /// What stands for a personal part that was erased.
+    let commitment: [UInt8]
 
     static func all(_ space: SpaceID, in store: LogStore) throws -> [EventRow] {
         var rows: [EventRow] = []
@@ -16,8 +18,11 @@ struct EventRow: Hashable {
         while let events = try cursor.next() {
             for stored in events.rows {
                 var personal: [UInt8] = []
-                if case .present(let range) = stored.row.personal {
-                    personal = Array(events.bytes[range])
+                var commitment: [UInt8] = []
+                switch stored.row.personal {
+                case .absent: break
+                case .present(let range): personal = Array(events.bytes[range])
+                case .erased(let range): commitment = Array(events.bytes[range])
                 }
                 rows.append(
                     EventRow(
@@ -25,7 +30,8 @@ struct EventRow: Hashable {
                         position: stored.position,
                         acceptedAt: stored.acceptedAt?.milliseconds,
                         publicPart: Array(events.bytes[stored.row.publicPart]),
-                        personalPart: personal
+                        personalPart: personal,
+                        commitment: commitment
                     )
                 )
             }

@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioCrypto
 import DiarioFormat
 import DiarioFrames
 import DiarioLog
@@ -21,7 +22,12 @@ import Testing
             let (old, new) = (sample.lineages[space], try target.status(of: space).manifest.lineage)
             #expect(old != new)
         }
+        #expect(report.spaces.allSatisfy { $0.erased.isEmpty && $0.disputed.isEmpty })
+        let erased = try EventRow.all(sample.sealed, in: target).filter { !$0.commitment.isEmpty }
+        #expect(erased.map(\.commitment) == (0..<8).map { SalvageSample.commitment($0).bytes })
         #expect(try target.inbox(of: sample.lane).count == 1)
+        #expect(try target.keptCount(of: sample.lane).events == 8)
+        #expect(try target.readImports(of: sample.lane).notes == [sample.note])
         #expect(try target.verify(sample.sealed) { _ in nil }.faults == [])
         #expect(try target.verify(sample.lane) { _ in nil }.faults == [])
     }
@@ -37,6 +43,85 @@ import Testing
             for place in 0..<50 {
                 try sample.expect(path, .changed((place * size / 50 + place * 7) % size))
             }
+        }
+    }
+
+    /// Of two files that verify and tell different one counts, and the list says so: the one that
+    /// the tiles vouch for, or else the better one.
+    @Test(arguments: [false, true]) func whatIsDisputedIsListed(hasTiles: Bool) throws {
+        let logs = try (UInt64(1)...2).map { seed in
+            let made = try SealedLog(seed: seed, segmentCount: 64, mergedCount: 256)
+            try made.fill(0..<300)
+            _ = try made.store.seal(made.space, all: true)
+            return made
+        }
+        let (own, other) = (logs[0], logs[1])
+        let rows = try EventRow.all(own.space, in: own.store)
+        for entry in try other.store.segments(of: other.space) {
+            // The lower number is looked at first.
+            let name = SegmentName(first: entry.first, number: 0)
+            for path in [LogPaths.segment(_:of:), LogPaths.sidecar(_:of:)] {
+                let bytes = try Files.contents(
+                    of: path(entry.name, other.space),
+                    in: other.log.disk,
+                    sizeMax: .max
+                )
+                try Files.replace(path(name, own.space), with: bytes, in: own.log.disk)
+            }
+        }
+        if !hasTiles { try own.log.disk.remove(LogPaths.tileMark(own.space)) }
+        let target = try TestLog(seed: 11)
+        let store = try target.open()
+        var salvage = try Salvage(own.log.disk, into: store, packs: [:])
+        while try salvage.step(Limits.stepSize) {}
+        #expect(!salvage.report.isWhole)
+        #expect(salvage.report.spaces[0].disputed.first?.lowerBound == 1)
+        let found = try EventRow.all(own.space, in: store)
+        // The last batch of the whole tile may go on in the next one.
+        #expect((Array(found.prefix(240)) == Array(rows.prefix(240))) == hasTiles)
+        #expect(try store.verify(own.space) { _ in nil }.faults == [])
+    }
+
+    /// However small its steps are, salvage writes and lists the same.
+    @Test func theSmallestStepsSalvageTheSame() throws {
+        let sample = try SalvageSample()
+        for path in try sample.files() where path.hasSuffix(".dseg") {
+            try sample.log.disk.flipBit(3, at: 300, of: path)
+        }
+        let (whole, target) = try sample.salvage()
+        let (report, other) = try sample.salvage(1)
+        #expect(report.faults == whole.faults)
+        #expect(report.spaces.map(\.moved) == whole.spaces.map(\.moved))
+        #expect(report.spaces.map(\.gaps) == whole.spaces.map(\.gaps))
+        for space in sample.rows.keys {
+            #expect(try EventRow.all(space, in: other) == EventRow.all(space, in: target))
+        }
+    }
+
+    /// A salvage that is given up between two steps leaves no space, and the old one as it was.
+    @Test func aSalvageMayBeGivenUpAfterEachStep() throws {
+        let sample = try SalvageSample()
+        let before = try sample.bytes()
+        let target = try TestLog(seed: 11)
+        target.sizes = sample.log.sizes
+        var count = 0
+        while true {
+            let store = try target.open()
+            for space in try store.manifests().map(\.space) {
+                #expect(count > 0, "a space was there before")
+                try store.remove(space)
+            }
+            count += 1
+            let isDone = try sample.step(count, into: store)
+            try store.close()
+            if isDone { break }
+        }
+        #expect(count > 10)
+        #expect(try sample.bytes() == before)
+        let store = try target.open()
+        for (space, rows) in sample.rows {
+            #expect(try EventRow.all(space, in: store) == rows)
+            #expect(try store.verify(space) { _ in nil }.faults == [])
         }
     }
 
@@ -77,6 +162,8 @@ private struct SalvageSample {
     let lane: SpaceID
     private(set) var rows: [SpaceID: [EventRow]] = [:]
     private(set) var lineages: [SpaceID: Lineage] = [:]
+    /// What the lane's space noted of an import.
+    private(set) var note = ImportNote(group: nil, runs: [])
     /// Where events lie: the origins that each range of bytes of a file holds.
     private var places: [Place] = []
 
@@ -114,7 +201,8 @@ private struct SalvageSample {
         _ = try made.store.seal(lane, all: true)
         try promote(16, at: 1, replica, made.store)
         for _ in 0..<4 { _ = try made.store.append(log.append(6, secret: true, to: lane)) }
-        // A batch of a replica of which nothing is pending there.
+        // A batch of a replica of which nothing is pending there: in the inbox, kept, imported,
+        // and erased.
         let other = try made.store.makeSpace(isAuthority: false).space
         let author = try made.store.status(of: other).replica
         _ = try made.store.append(log.append(8, secret: true, to: other))
@@ -131,6 +219,23 @@ private struct SalvageSample {
             ],
             of: lane
         )
+        let erased = try Self.erased(block, at: nil, log.clock.now)
+        let received = ReceivedRows(erased, try Block.check(erased.span))
+        _ = try made.store.append([.received(received)], to: sealed)
+        let kept = try Self.erased(block, at: 500, log.clock.now)
+        try log.disk.makeDirectory(LogPaths.kept(lane))
+        try Files.replace(
+            LogPaths.keptFile(1, of: lane),
+            with: KeptEvents.encoded([kept], at: log.clock.now),
+            in: log.disk
+        )
+        let origin = Origin(replica: author, sequence: 1)
+        let own = Origin(replica: replica, sequence: 1)
+        note = ImportNote(
+            group: nil,
+            runs: [ImportedRun(first: origin, count: 8, newFirst: own)]
+        )
+        try made.store.keep(note, of: lane)
         for space in [sealed, lane] {
             rows[space] = try EventRow.all(space, in: made.store)
             lineages[space] = try made.store.status(of: space).manifest.lineage
@@ -138,6 +243,33 @@ private struct SalvageSample {
         }
         try made.store.close()
     }
+
+    /// The events of a packed block after their erasure; with a position, as they are kept.
+    private static func erased(
+        _ packed: [UInt8],
+        at position: UInt64?,
+        _ now: Timestamp
+    ) throws -> [UInt8] {
+        var unpacker = BlockUnpacker()
+        let (bytes, head) = try unpacker.unpack(packed)
+        var builder = BlockBuilder()
+        var cursor = RowCursor(bytes.span, head.summary)
+        while let row = try cursor.next() {
+            let type = head.types[row.typeIndex]
+            try builder.append(row, of: bytes.span, type: type, erased: commitment(row.index))
+        }
+        let time = AcceptedRun(count: 8, acceptedAt: now)
+        var block: [UInt8] = []
+        builder.write(
+            into: &block,
+            position: position,
+            times: position == nil ? [] : [time],
+            isAuthority: false
+        )
+        return block
+    }
+
+    static func commitment(_ event: Int) -> Hash32 { SHA256.hash([UInt8(event)].span) }
 
     private init(_ other: SalvageSample) {
         self = other
@@ -273,12 +405,22 @@ private struct SalvageSample {
         return found
     }
 
-    func salvage() throws -> (SalvageReport, LogStore) {
+    func salvage(_ budget: Int = Limits.stepSize) throws -> (SalvageReport, LogStore) {
         let target = try TestLog(seed: 11)
         target.sizes = log.sizes
         let store = try target.open()
-        var salvage = Salvage(log.disk, into: store, packs: [:])
-        return (try salvage.run { _ in }, store)
+        var salvage = try Salvage(log.disk, into: store, packs: [:])
+        while try salvage.step(budget) {}
+        return (salvage.report, store)
+    }
+
+    /// True if the machine came to its end.
+    func step(_ count: Int, into store: LogStore) throws -> Bool {
+        var salvage = try Salvage(log.disk, into: store, packs: [:])
+        for _ in 0..<count where try !salvage.step(1) {
+            return true
+        }
+        return false
     }
 
     func expect(_ path: String, _ damage: Damage) throws {

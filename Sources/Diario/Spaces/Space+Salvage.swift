@@ -36,12 +36,17 @@ extension Space {
             }
             try logging { () throws(LogError) in try LogStore.create(in: directory) }
             let store = try openStore(directory, access: .readWrite, isDraft: true)
-            var salvage = Salvage(source, into: store, packs: try fingerprinted(own))
-            let report = try logging { () throws(LogError) in
-                let report = try salvage.run(progress)
-                try store.close()
-                return report
+            let packs = try fingerprinted(own)
+            var salvage = try logging { () throws(LogError) in
+                try Salvage(source, into: store, packs: packs)
             }
+            do throws(LogError) {
+                while try salvage.step(Limits.stepSize) { progress(salvage.eventCount) }
+                try store.close()
+            } catch {
+                throw DiarioError(error)
+            }
+            let report = salvage.report
             try finish(source, directory)
             try draft.finish()
             return report

@@ -87,11 +87,11 @@ package struct SpaceCopy: Sendable {
     ) throws -> LaneSalvage.Outcome {
         let catalog = try Space(store: store, id: id).catalog
         let packs = try Space.fingerprinted([])
-        return try logging { () throws(LogError) in
-            try LaneSalvage.run(from: damaged, into: id, of: store, packs: packs) { entry in
-                catalog.type(String(decoding: entry.name, as: UTF8.self), version: entry.version)
-            }
+        var lane = try LaneSalvage(from: damaged, into: id, of: store, packs: packs) { entry in
+            catalog.type(String(decoding: entry.name, as: UTF8.self), version: entry.version)
         }
+        while try lane.step(Limits.stepSize) {}
+        return lane.outcome
     }
 
     /// The folder, and the one in it that is filled.

@@ -111,6 +111,9 @@ enum SalvageCommand {
         lines += space.gaps.map { "positions \(text($0)): not found" }
         lines += space.unplaced.map { "new positions \(text($0)): the old ones were not found" }
         lines += space.parted.map { "new positions \(text($0)): a part of a larger batch" }
+        let differ = "two files tell different, of which the better one counts"
+        lines += space.disputed.map { "new positions \(text($0)): \(differ)" }
+        lines += space.disputedPending.map { "pending \(text($0)): \(differ)" }
         lines += space.erased.map { "new positions \(text($0)): personal fields read as erased" }
         lines += space.erasedPending.map { "pending \(text($0)): personal fields read as erased" }
         return lines + space.lostPending.map { "pending \(text($0)): not found" }
@@ -155,6 +158,8 @@ enum SalvageCommand {
             "gaps": space.gaps.map { fields($0) },
             "unplaced": space.unplaced.map { fields($0) },
             "parted": space.parted.map { fields($0) },
+            "disputed": space.disputed.map { fields($0) },
+            "disputedPending": space.disputedPending.map { fields($0) },
             "erased": space.erased.map { fields($0) },
             "erasedPending": space.erasedPending.map { fields($0) },
             "lostPending": space.lostPending.map { fields($0) },

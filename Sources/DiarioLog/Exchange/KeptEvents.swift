@@ -12,7 +12,7 @@ package struct KeptEvents: Sendable {
 
     static let sizeMax = 64 + 2 * Limits.blockSizeMax
 
-    static func encoded(_ blocks: [[UInt8]], at now: Timestamp) -> [UInt8] {
+    package static func encoded(_ blocks: [[UInt8]], at now: Timestamp) -> [UInt8] {
         BlocksFile.encoded(blocks, .kept, at: now)
     }
 

@@ -69,7 +69,7 @@ package enum LogPaths {
     /// Events of others that the authority lost: schema/format/sync.md, section 9.
     package static func kept(_ space: SpaceID) -> String { "spaces/\(space.text)/kept" }
 
-    static func keptFile(_ number: UInt64, of space: SpaceID) -> String {
+    package static func keptFile(_ number: UInt64, of space: SpaceID) -> String {
         "\(kept(space))/\(FramePaths.hexadecimal(number))\(keptSuffix)"
     }
 

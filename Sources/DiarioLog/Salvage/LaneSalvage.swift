@@ -21,32 +21,100 @@ package struct LaneSalvage: ~Copyable {
     private let directory: any LogDirectory
     private let store: LogStore
     private let space: SpaceID
-    private var known: [TypeEntry: EventType] = [:]
-    private var outcome = Outcome()
+    private let find: (TypeEntry) -> EventType?
+    private var known: [TypeEntry: EventType]
+    /// What was done so far.
+    package private(set) var outcome = Outcome()
+    private var frames: LogPieces
+    private var stage = Stage.log
+    private var sources: SalvageSources?
+    private var writing: Writing?
+
+    private enum Stage {
+        case log
+        case segments(SpaceID)
+        case events
+    }
+
+    /// The events that are being taken over.
+    private struct Writing: ~Copyable {
+        var sources: SalvageSources
+        var lane: LaneTransfer
+        let entries: [InboxEntry]
+        let refused: [RefusedRun]
+        /// The replicas whose events are still to be taken, the next one last.
+        var rest: [ReplicaID]
+        /// The sequence that is looked for next.
+        var next: UInt64 = 1
+        var batch = RefusedBatch()
+    }
 
     /// `space` is a copy that is being made, of which nothing is pending yet.
-    package static func run(
+    package init(
         from directory: any LogDirectory,
         into space: SpaceID,
         of store: LogStore,
         packs: [Hash32: [PackFile]],
         types find: @escaping (TypeEntry) -> EventType?
-    ) throws(LogError) -> Outcome {
-        var salvage = LaneSalvage(directory, store, space)
-        try salvage.noteTypes(packs)
-        let found = try salvage.findSpace()
-        try salvage.take(found, find)
-        return salvage.outcome
-    }
-
-    private init(_ directory: any LogDirectory, _ store: LogStore, _ space: SpaceID) {
+    ) throws(LogError) {
+        var known = try Self.types(of: packs, in: directory)
+        known.note(store.shared.types)
+        frames = try LogPieces(directory)
+        self.known = known
         self.directory = directory
         self.store = store
         self.space = space
+        self.find = find
     }
 
-    private mutating func noteTypes(_ packs: [Hash32: [PackFile]]) throws(LogError) {
-        known.note(store.shared.types)
+    /// Goes on by about so many bytes, or by a file of the log or a segment; false once all was
+    /// taken over.
+    package mutating func step(_ budget: Int) throws(LogError) -> Bool {
+        var rest = budget
+        while rest > 0 {
+            guard let size = try step() else { return false }
+            rest -= size
+        }
+        return true
+    }
+
+    private mutating func step() throws(LogError) -> Int? {
+        switch stage {
+        case .log:
+            if let size = try frames.step() { return size }
+            outcome.faults += frames.faults
+            let old = try findSpace()
+            sources = try SalvageSources(old, frames, directory, known)
+            stage = .segments(old)
+            return 0
+        case .segments(let old):
+            guard var current = sources.take() else { return nil }
+            if let size = try current.step() {
+                sources = consume current
+                return size
+            }
+            try begin(old, current)
+            stage = .events
+            return 0
+        case .events:
+            guard var current = writing.take() else { return nil }
+            let size = try take(&current)
+            if size == nil {
+                try current.lane.flush()
+                outcome.faults += current.sources.faults
+                outcome.recordedAgain = UInt64(current.lane.newOrigins.count)
+            } else {
+                writing = consume current
+            }
+            return size
+        }
+    }
+
+    private static func types(
+        of packs: [Hash32: [PackFile]],
+        in directory: any LogDirectory
+    ) throws(LogError) -> [TypeEntry: EventType] {
+        var known: [TypeEntry: EventType] = [:]
         for files in packs.values {
             if let pack = try? Pack(files: files) { known.note(pack.types) }
         }
@@ -57,6 +125,7 @@ package struct LaneSalvage: ~Copyable {
             else { continue }
             known.note(pack.types)
         }
+        return known
     }
 
     /// The space of the damaged directory that has the lineage of the copy, or is the only one.
@@ -84,13 +153,10 @@ package struct LaneSalvage: ~Copyable {
         return only
     }
 
-    private mutating func take(
+    private mutating func begin(
         _ old: SpaceID,
-        _ find: @escaping (TypeEntry) -> EventType?
+        _ sources: consuming SalvageSources
     ) throws(LogError) {
-        let frames = try LogPieces(directory)
-        outcome.faults += frames.faults
-        var sources = try SalvageSources(old, frames, directory, known)
         let bytes = try? Files.contents(of: LogPaths.replica(old), in: directory, sizeMax: 4096)
         let file = bytes.flatMap { ReplicaFile($0.span) }
         var former = file.map { $0.former + [FormerID($0.replica, lastSequence: .max)] } ?? []
@@ -104,51 +170,52 @@ package struct LaneSalvage: ~Copyable {
         outcome.inbox = entries.count
         try takeFormer(former)
         let head = store.head(of: space)
-        let refused = head > 0 ? try store.refusals(in: 1...head, of: space) : []
         let own = try SpaceHome.read(space, in: store.directory).replica
-        var lane = LaneTransfer(
-            store,
-            space,
-            Origin(replica: own, sequence: 1),
-            size: head,
-            fork: nil,
-            find
+        writing = Writing(
+            sources: sources,
+            lane: LaneTransfer(
+                store,
+                space,
+                Origin(replica: own, sequence: 1),
+                size: head,
+                fork: nil,
+                find
+            ),
+            entries: entries,
+            refused: head > 0 ? try store.refusals(in: 1...head, of: space) : [],
+            rest: former.reversed().map { $0.replica }
         )
-        for id in former { try take(id.replica, &sources, &lane, entries, refused) }
-        try lane.flush()
-        outcome.faults += sources.faults
-        outcome.recordedAgain = UInt64(lane.newOrigins.count)
     }
 
-    /// Takes the events of one replica that the server has not decided about.
-    private mutating func take(
-        _ replica: ReplicaID,
-        _ sources: inout SalvageSources,
-        _ lane: inout LaneTransfer,
-        _ entries: [InboxEntry],
-        _ refused: [RefusedRun]
-    ) throws(LogError) {
-        let known = store.lastSequence(of: replica, in: space)
-        var next: UInt64 = 1
-        var batch = RefusedBatch()
-        while let (rows, end) = try sources.next(of: replica, from: next) {
-            for found in rows {
-                let row = found.row
-                guard row.sequence > known else {
-                    let isRefused = refused.contains {
-                        $0.replica == replica && $0.sequences.contains(row.sequence)
-                    }
-                    let isKept = entries.contains {
-                        $0.replica == replica && $0.sequences.contains(row.sequence)
-                    }
-                    if isRefused, !isKept { try keep(found, &batch, sources.log.seeds) }
-                    continue
-                }
-                try take(found, &lane, sources.log.seeds)
-                outcome.pending += 1
-            }
-            next = end
+    /// Takes the next events of a replica that the server has not decided about; gives how many
+    /// bytes of them, nil at the end.
+    private mutating func take(_ writing: inout Writing) throws(LogError) -> Int? {
+        guard let replica = writing.rest.last else { return nil }
+        guard let (rows, end) = try writing.sources.next(of: replica, from: writing.next) else {
+            writing.rest.removeLast()
+            writing.next = 1
+            writing.batch = RefusedBatch()
+            return 0
         }
+        let known = store.lastSequence(of: replica, in: space)
+        let seeds = writing.sources.log.seeds
+        for found in rows {
+            let row = found.row
+            guard row.sequence > known else {
+                let isRefused = writing.refused.contains {
+                    $0.replica == replica && $0.sequences.contains(row.sequence)
+                }
+                let isKept = writing.entries.contains {
+                    $0.replica == replica && $0.sequences.contains(row.sequence)
+                }
+                if isRefused, !isKept { try keep(found, &writing.batch, seeds) }
+                continue
+            }
+            try take(found, &writing.lane, seeds)
+            outcome.pending += 1
+        }
+        writing.next = end
+        return rows.reduce(0) { $0 + $1.stored.size }
     }
 
     private mutating func take(
@@ -255,7 +322,7 @@ private struct RefusedBatch: ~Copyable {
 
 extension BlockRow {
     /// The node that the salt of a personal part comes from; nil if that is not known.
-    fileprivate func seedNode(
+    func seedNode(
         _ events: StoredEvents,
         _ seeds: [SpaceIndex.SeedKey: Salt]
     ) -> SaltNode? {

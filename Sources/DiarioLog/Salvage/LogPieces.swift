@@ -32,25 +32,33 @@ struct LogPieces {
     private(set) var faults: [Fault] = []
     private let directory: any LogDirectory
 
+    /// The files that are still to be read, the next one last.
+    private var rest: [UInt64]
+    private var last: UInt64?
+    private var expected: UInt64?
+
     init(_ directory: any LogDirectory) throws(LogError) {
         self.directory = directory
-        let numbers = try storing { () throws(StorageError) -> [UInt64] in
+        rest = try storing { () throws(StorageError) -> [UInt64] in
             guard try directory.exists(FramePaths.folder) else { return [] }
             return try directory.list(FramePaths.folder).compactMap { FramePaths.number($0) }
-                .sorted()
+                .sorted(by: >)
         }
-        if numbers.isEmpty {
-            fault(FramePaths.folder, 0, "no file of the write-ahead log is there")
+        if rest.isEmpty { fault(FramePaths.folder, 0, "no file of the write-ahead log is there") }
+    }
+
+    /// Reads the next file; gives its size, or nil once all were read and rows are where they
+    /// stand.
+    mutating func step() throws(LogError) -> Int? {
+        guard let number = rest.popLast() else {
+            place()
+            return nil
         }
-        var expected: UInt64?
-        for (index, number) in numbers.enumerated() {
-            if let last = index > 0 ? numbers[index - 1] : nil, last + 1 != number {
-                fault(FramePaths.file(last + 1), 0, "the file is missing")
-            }
-            let next = index + 1 < numbers.count ? header(numbers[index + 1]) : nil
-            try read(number, before: next, isLast: index + 1 == numbers.count, &expected)
+        if let last, last + 1 != number {
+            fault(FramePaths.file(last + 1), 0, "the file is missing")
         }
-        place()
+        last = number
+        return try read(number, before: rest.last.flatMap { header($0) }, isLast: rest.isEmpty)
     }
 
     private mutating func fault(_ file: String, _ offset: Int, _ what: String) {
@@ -73,18 +81,17 @@ struct LogPieces {
     private mutating func read(
         _ number: UInt64,
         before next: LogFileHeader?,
-        isLast: Bool,
-        _ expected: inout UInt64?
-    ) throws(LogError) {
+        isLast: Bool
+    ) throws(LogError) -> Int {
         let path = FramePaths.file(number)
-        guard let bytes = contents(path) else { return }
+        guard let bytes = contents(path) else { return 0 }
         let content = bytes.span
         var header = LogFileHeader(content)
         if header?.number != number { header = nil }
         guard let generation = header?.generation ?? Self.newestGeneration(content) else {
             // A crash may leave the newest file without a frame and without a header.
             if !isLast { fault(path, 0, "no frame of the file verifies") }
-            return
+            return content.count
         }
         if header == nil { fault(path, 0, "the header of the file does not verify") }
         var limit = content.count
@@ -118,6 +125,7 @@ struct LogPieces {
         if let length, end < length {
             fault(path, end, "the last frames do not verify, or are missing")
         }
+        return content.count
     }
 
     private mutating func contents(_ path: String) -> [UInt8]? {

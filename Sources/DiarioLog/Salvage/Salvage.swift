@@ -14,25 +14,105 @@ package struct Salvage: ~Copyable {
     /// Packs that come with the program, by fingerprint.
     private let packs: [Hash32: [PackFile]]
     private var known: [TypeEntry: EventType] = [:]
-    private var report = SalvageReport()
+    /// What was written so far; all of it once no step is left.
+    package private(set) var report = SalvageReport()
+    private var stage = Stage.begin
+    private var frames: LogPieces
+    /// Spaces that are still to be written, the next one last.
+    private var rest: [Found] = []
+    private var sources: SalvageSources?
+    private var writing: Writing?
+
+    private enum Stage {
+        case begin
+        case packs([String])
+        case log
+        case spaces
+    }
+
+    /// The space that is being written.
+    struct Writing: ~Copyable {
+        let lock: any DirectoryLock
+        var salvage: SpaceSalvage
+        let entries: [InboxEntry]
+        let notes: [InboxNote]
+        let isAuthority: Bool
+
+        deinit { lock.release() }
+    }
 
     /// `store` is the log of the new directory, which is empty.
-    package init(_ directory: any LogDirectory, into store: LogStore, packs: [Hash32: [PackFile]]) {
+    package init(
+        _ directory: any LogDirectory,
+        into store: LogStore,
+        packs: [Hash32: [PackFile]]
+    ) throws(LogError) {
+        frames = try LogPieces(directory)
         self.directory = directory
         self.store = store
         self.packs = packs
     }
 
-    /// Writes all spaces; `progress` is told how many events were written so far.
-    package mutating func run(_ progress: (UInt64) -> Void) throws(LogError) -> SalvageReport {
-        try takePacks()
-        let frames = try LogPieces(directory)
-        report.faults += frames.faults
-        for space in try spaces(frames) {
-            let before = report.eventCount
-            try take(space, frames) { progress(before + $0) }
+    /// Events that were written so far.
+    package var eventCount: UInt64 { report.eventCount }
+
+    /// Goes on by about so many bytes, or by a file of the log or a segment; false once all was
+    /// written.
+    package mutating func step(_ budget: Int) throws(LogError) -> Bool {
+        var rest = budget
+        while rest > 0 {
+            guard let size = try step() else { return false }
+            rest -= size
         }
-        return report
+        return true
+    }
+
+    private mutating func step() throws(LogError) -> Int? {
+        switch stage {
+        case .begin:
+            known.note(store.shared.types)
+            for files in packs.values {
+                if let pack = try? Pack(files: files) { known.note(pack.types) }
+            }
+            stage = .packs(try SalvagedFiles.names(in: LogPaths.packs, of: directory).reversed())
+        case .packs(var names):
+            guard let name = names.popLast() else {
+                stage = .log
+                return 0
+            }
+            try takePack(name)
+            stage = .packs(names)
+        case .log:
+            if let size = try frames.step() { return size }
+            report.faults += frames.faults
+            rest = try spaces().reversed()
+            stage = .spaces
+        case .spaces: return try stepSpace()
+        }
+        return 0
+    }
+
+    /// Goes on with the space at hand, or the next one; nil at the end.
+    private mutating func stepSpace() throws(LogError) -> Int? {
+        guard let found = rest.last else { return nil }
+        if var current = writing.take() {
+            let size = try current.salvage.step()
+            report.spaces[report.spaces.count - 1] = current.salvage.report
+            if size == nil {
+                try end(current, of: found.id)
+                rest.removeLast()
+            } else {
+                writing = consume current
+            }
+            return size ?? 0
+        }
+        guard var current = sources.take() else {
+            sources = try SalvageSources(found.id, frames, directory, known)
+            return 0
+        }
+        let size = try current.step()
+        if size == nil { try begin(found, current) } else { sources = consume current }
+        return size ?? 0
     }
 
     private mutating func fault(_ file: String, _ what: String, at offset: Int = 0) {
@@ -45,28 +125,21 @@ package struct Salvage: ~Copyable {
 
     // MARK: Packs
 
-    /// Keeps all packs that verify, or that the program has, and learns their types.
-    private mutating func takePacks() throws(LogError) {
-        known.note(store.shared.types)
-        for files in packs.values {
-            if let pack = try? Pack(files: files) { known.note(pack.types) }
-        }
-        for name in try SalvagedFiles.names(in: LogPaths.packs, of: directory) {
-            guard let fingerprint = Hash32(text: name) else { continue }
-            let files: [PackFile]
-            do throws(LogError) {
-                files = try LogStore.packFiles(fingerprint, in: directory)
-            } catch {
-                guard let own = packs[fingerprint] else {
-                    fault(LogPaths.pack(fingerprint), "the files are not those of the pack")
-                    continue
-                }
-                fault(LogPaths.pack(fingerprint), "the pack was taken from this program")
-                files = own
+    /// Keeps a pack that verifies, or that the program has, and learns its types.
+    private mutating func takePack(_ name: String) throws(LogError) {
+        guard let fingerprint = Hash32(text: name) else { return }
+        let files: [PackFile]
+        do throws(LogError) {
+            files = try LogStore.packFiles(fingerprint, in: directory)
+        } catch {
+            guard let own = packs[fingerprint] else {
+                return fault(LogPaths.pack(fingerprint), "the files are not those of the pack")
             }
-            try store.keep(files, fingerprint: fingerprint)
-            if let pack = try? Pack(files: files) { known.note(pack.types) }
+            fault(LogPaths.pack(fingerprint), "the pack was taken from this program")
+            files = own
         }
+        try store.keep(files, fingerprint: fingerprint)
+        if let pack = try? Pack(files: files) { known.note(pack.types) }
     }
 
     /// Sees to it that the packs which events adopt are there.
@@ -94,7 +167,7 @@ package struct Salvage: ~Copyable {
     }
 
     /// The spaces that are there, or of which the log still has events.
-    private mutating func spaces(_ frames: LogPieces) throws(LogError) -> [Found] {
+    private mutating func spaces() throws(LogError) -> [Found] {
         var found: [Found] = []
         var dead: Set<SpaceID> = []
         var seen: Set<SpaceID> = []
@@ -120,13 +193,11 @@ package struct Salvage: ~Copyable {
         return found.filter { !dead.contains($0.id) }.sorted { $0.id < $1.id }
     }
 
-    private mutating func take(
+    private mutating func begin(
         _ found: Found,
-        _ frames: LogPieces,
-        _ progress: (UInt64) -> Void
+        _ sources: consuming SalvageSources
     ) throws(LogError) {
         let id = found.id
-        let sources = try SalvageSources(id, frames, directory, known)
         let replica = replicaFile(of: id)
         var former = replica.map { $0.former + [FormerID($0.replica, lastSequence: .max)] } ?? []
         for other in sources.replicas.sorted()
@@ -145,23 +216,35 @@ package struct Salvage: ~Copyable {
             found.manifest.map { $0.authority != nil } ?? (!hasRemote && sources.replicas.isEmpty)
         let (entries, notes) = try SalvagedFiles.inbox(of: id, in: directory, &report.faults)
         let lock = try store.stageSalvaged(id, former: former)
-        defer { lock.release() }
-        var salvage = SpaceSalvage(
+        let salvage = SpaceSalvage(
             store,
             id,
             sources,
             inbox: entries,
+            own: isAuthority ? nil : replica?.replica,
             isAuthority: isAuthority
         )
-        try salvage.run(own: isAuthority ? nil : replica?.replica, progress)
-        report.faults += salvage.faults
         report.spaces.append(salvage.report)
-        try keepAdopted(salvage.packs)
-        try store.keepInInbox(entries, of: id)
-        for note in notes { try store.keepInInbox(note, of: id) }
+        writing = Writing(
+            lock: lock,
+            salvage: salvage,
+            entries: entries,
+            notes: notes,
+            isAuthority: isAuthority
+        )
+    }
+
+    private mutating func end(
+        _ written: borrowing Writing,
+        of id: SpaceID
+    ) throws(LogError) {
+        report.faults += written.salvage.faults
+        try keepAdopted(written.salvage.packs)
+        try store.keepInInbox(written.entries, of: id)
+        for note in written.notes { try store.keepInInbox(note, of: id) }
         try takeKept(of: id)
         try takeImports(of: id)
-        try store.endSalvage(of: id, isAuthority: isAuthority)
+        try store.endSalvage(of: id, isAuthority: written.isAuthority)
     }
 
     private mutating func replicaFile(of space: SpaceID) -> ReplicaFile? {

@@ -38,6 +38,10 @@ package struct SalvagedSpace: Sendable {
     package var erased: [ClosedRange<UInt64>] = []
     /// Pending events whose personal part or salt was not found.
     package var erasedPending: [Sequences] = []
+    /// New positions of events of which two files tell different.
+    package var disputed: [ClosedRange<UInt64>] = []
+    /// The same of pending events.
+    package var disputedPending: [Sequences] = []
     /// New positions of events that were part of a larger batch.
     package var parted: [ClosedRange<UInt64>] = []
     /// New positions of events whose old ones were not found.
@@ -65,7 +69,8 @@ package struct SalvagedSpace: Sendable {
 
     package var isWhole: Bool {
         gaps.isEmpty && erased.isEmpty && erasedPending.isEmpty && parted.isEmpty
-            && unplaced.isEmpty && lostPending.isEmpty
+            && unplaced.isEmpty && lostPending.isEmpty && disputed.isEmpty
+            && disputedPending.isEmpty
     }
 
     mutating func move(_ old: UInt64, to new: UInt64) {

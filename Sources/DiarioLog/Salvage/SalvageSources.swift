@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioCrypto
 import DiarioFormat
 import DiarioSchema
 import DiarioStorage
@@ -9,6 +10,8 @@ struct SalvagedRow {
     let stored: StoredRow
     /// Its personal part cannot be read.
     let isWithheld: Bool
+    /// Another source has another event under its number.
+    var isDisputed = false
 
     var row: BlockRow { stored.row }
     var type: TypeEntry { events.types[stored.row.typeIndex] }
@@ -19,14 +22,17 @@ struct SalvagedRow {
 struct SalvageSources: ~Copyable {
     let log: LogPieces.Space
     private let frames: LogPieces
-    private let pieces: [SegmentPiece]
+    private var pieces: [SegmentPiece] = []
     /// Private segments, by replica.
-    private let lanes: [ReplicaID: [SegmentPiece]]
+    private var lanes: [ReplicaID: [SegmentPiece]] = [:]
     /// Positions of events in private segments; a run's lane is the number of its piece, from 1.
     private var promoted = RunList()
-    private let promotedPieces: [SegmentPiece]
+    private var promotedPieces: [SegmentPiece] = []
     private var reader: SegmentPieceReader
     private var frameFaults: [Fault] = []
+    /// Nil if they cannot be read.
+    private let tiles: TileStore?
+    private var hasher = EventHasher()
 
     /// Events that are looked for at once.
     private static let windowCount: UInt64 = 1024
@@ -39,17 +45,20 @@ struct SalvageSources: ~Copyable {
     ) throws(LogError) {
         self.frames = frames
         log = frames.spaces[space] ?? LogPieces.Space()
-        reader = SegmentPieceReader(directory, space, known)
-        let all = try reader.pieces()
-        pieces = all.filter { $0.replica == nil }
+        reader = try SegmentPieceReader(directory, space, known)
+        tiles = try? TileStore(directory, space: space)
+    }
+
+    /// Looks at the next segment; gives its size, or nil once events can be asked for.
+    mutating func step() throws(LogError) -> Int? {
+        if let size = try reader.step() { return size }
+        pieces = reader.pieces.filter { $0.replica == nil }
         // Those that count most come last, and take the place of others.
-        let own = all.filter { $0.replica != nil }
+        let own = reader.pieces.filter { $0.replica != nil }
         promotedPieces = own.reversed()
-        var lanes: [ReplicaID: [SegmentPiece]] = [:]
         for piece in own {
             if let replica = piece.replica { lanes[replica, default: []].append(piece) }
         }
-        self.lanes = lanes
         for (index, piece) in promotedPieces.enumerated() {
             for run in log.placements where run.replica == piece.replica {
                 let low = max(run.firstSequence, piece.numbers.lowerBound)
@@ -67,6 +76,7 @@ struct SalvageSources: ~Copyable {
                 ) { _ in }
             }
         }
+        return nil
     }
 
     var faults: [Fault] { reader.faults + frameFaults }
@@ -93,10 +103,10 @@ struct SalvageSources: ~Copyable {
             + [log.canonical.next(from: start), promoted.next(from: start)].compactMap { $0 }
         guard let window = Self.window(firsts, from: start) else { return nil }
         var slots = Slots(window)
-        for piece in pieces where !slots.isFull && piece.numbers.overlaps(window) {
+        for piece in pieces where piece.numbers.overlaps(window) {
             for found in try reader.events(piece, window) { slots.take(found) }
         }
-        for run in promoted.runs(in: window) where !slots.isFull {
+        for run in promoted.runs(in: window) {
             let piece = promotedPieces[Int(run.lane) - 1]
             let low = max(run.first, window.lowerBound) - run.first
             let high = min(run.last, window.upperBound) - run.first
@@ -107,12 +117,68 @@ struct SalvageSources: ~Copyable {
                 }
             }
         }
-        for run in log.canonical.runs(in: window) where !slots.isFull {
+        for run in log.canonical.runs(in: window) {
             if let events = try read(run, isPending: false) {
                 slots.take(SegmentPieceReader.Found(events: events, isWithheld: false))
             }
         }
+        try? decide(window, &slots)
         return (slots.rows, window.upperBound + 1)
+    }
+
+    /// Takes the events of the other source where the tiles vouch for those, and not for the better
+    /// one.
+    private mutating func decide(
+        _ window: ClosedRange<UInt64>,
+        _ slots: inout Slots
+    ) throws(LogError) {
+        guard let tiles, slots.isDisputed else { return }
+        let width = UInt64(Tile.widthMax)
+        var first = (window.lowerBound + width - 2) / width * width + 1
+        while first + width - 1 <= window.upperBound {
+            let events = first...first + width - 1
+            let node = TreeNode(level: Tile.height, index: (first - 1) / width)
+            if let wanted = try tiles.hash(node, &hasher), root(slots.events(events)) != wanted,
+                root(slots.events(events, disputed: true)) == wanted
+            {
+                slots.takeDisputed(events)
+            }
+            first += width
+        }
+    }
+
+    /// The root of the tree of these events; nil if one of them is missing, or not as it was.
+    private mutating func root(_ events: [SalvagedRow?]) -> Hash32? {
+        var range = CompactRange()
+        for found in events {
+            guard let found, let leaf = leaf(of: found) else { return nil }
+            range.append(leaf, &hasher)
+        }
+        return range.root(&hasher)
+    }
+
+    private mutating func leaf(of found: SalvagedRow) -> Hash32? {
+        guard let time = found.stored.acceptedAt, !found.isWithheld else { return nil }
+        let (row, bytes, type) = (found.row, found.events.bytes.span, found.type)
+        var commitment: Hash32?
+        switch row.personal {
+        case .absent: break
+        case .erased(let range): commitment = Hash32(bytes.extracting(range))
+        case .present(let range):
+            guard let node = row.seedNode(found.events, log.seeds) else { return nil }
+            let salt = hasher.salt(node, index: SaltSeed.index(of: row.sequence))
+            commitment = hasher.commitment(bytes.raw.extracting(range), salt: salt)
+        }
+        let name = type.name
+        let hash = hasher.eventHash(
+            typeName: name.span,
+            version: type.version,
+            replica: row.replica,
+            sequence: row.sequence,
+            publicPart: bytes.raw.extracting(row.publicPart),
+            commitment: commitment
+        )
+        return hasher.leaf(hash, acceptedAt: time.milliseconds)
     }
 
     // MARK: Sequences
@@ -129,10 +195,10 @@ struct SalvageSources: ~Copyable {
             + [list.next(from: start)].compactMap { $0 }
         guard let window = Self.window(firsts, from: start) else { return nil }
         var slots = Slots(window, of: replica)
-        for piece in own where !slots.isFull && piece.numbers.overlaps(window) {
+        for piece in own where piece.numbers.overlaps(window) {
             for found in try reader.events(piece, window) { slots.take(found) }
         }
-        for run in list.runs(in: window) where !slots.isFull {
+        for run in list.runs(in: window) {
             if let events = try read(run, isPending: true) {
                 slots.take(SegmentPieceReader.Found(events: events, isWithheld: false))
             }
@@ -159,7 +225,8 @@ struct SalvageSources: ~Copyable {
         let firsts = ranges.filter { $0.last >= start }.map { max($0.first, start) }
         guard let first = firsts.min() else { return nil }
         let end = ranges.reduce(first) { max($0, $1.last) }
-        return first...min(end, first + windowCount - 1)
+        // Up to the end of a tile.
+        return first...min(end, (first - 1) / windowCount * windowCount + windowCount)
     }
 }
 
@@ -168,19 +235,31 @@ private struct Slots {
     private let window: ClosedRange<UInt64>
     private let replica: ReplicaID?
     private var found: [SalvagedRow?]
-    private var rest: Int
+    /// Of each event of which another source told different what that told first, by its index.
+    private var others: [Int: SalvagedRow] = [:]
 
     init(_ window: ClosedRange<UInt64>, of replica: ReplicaID? = nil) {
         self.window = window
         self.replica = replica
-        rest = window.count
-        found = [SalvagedRow?](repeating: nil, count: rest)
+        found = [SalvagedRow?](repeating: nil, count: window.count)
     }
 
-    /// True if nothing better can come.
-    var isFull: Bool { rest == 0 }
-
     var rows: [SalvagedRow] { found.compactMap { $0 } }
+
+    var isDisputed: Bool { !others.isEmpty }
+
+    private func indices(_ numbers: ClosedRange<UInt64>) -> ClosedRange<Int> {
+        Int(numbers.lowerBound - window.lowerBound)...Int(numbers.upperBound - window.lowerBound)
+    }
+
+    /// The events with these numbers; with `disputed`, those that the other source told.
+    func events(_ numbers: ClosedRange<UInt64>, disputed: Bool = false) -> [SalvagedRow?] {
+        indices(numbers).map { disputed ? others[$0] ?? found[$0] : found[$0] }
+    }
+
+    mutating func takeDisputed(_ numbers: ClosedRange<UInt64>) {
+        for index in indices(numbers) { found[index] = others[index] ?? found[index] }
+    }
 
     mutating func take(
         _ new: SegmentPieceReader.Found,
@@ -194,14 +273,34 @@ private struct Slots {
             var isWithheld = false
             if new.isWithheld, case .erased = stored.row.personal { isWithheld = true }
             let index = Int(number - window.lowerBound)
-            if let known = found[index], !known.isWithheld || isWithheld { continue }
-            found[index] = SalvagedRow(
-                events: new.events,
-                stored: stored,
-                isWithheld: isWithheld
-            )
-            if !isWithheld { rest -= 1 }
+            var row = SalvagedRow(events: new.events, stored: stored, isWithheld: isWithheld)
+            guard let known = found[index] else {
+                found[index] = row
+                continue
+            }
+            let isSame = known.isSame(as: row)
+            row.isDisputed = known.isDisputed || !isSame
+            if !isSame, others[index] == nil { others[index] = row }
+            if known.isWithheld, !isWithheld {
+                found[index] = row
+            } else {
+                found[index]?.isDisputed = row.isDisputed
+            }
         }
+    }
+}
+
+extension SalvagedRow {
+    /// Whether both are the same event, as far as both have its parts.
+    fileprivate func isSame(as other: SalvagedRow) -> Bool {
+        guard row.origin == other.row.origin, type == other.type,
+            stored.isAuthority == other.stored.isAuthority,
+            stored.acceptedAt == other.stored.acceptedAt,
+            events.bytes[row.publicPart] == other.events.bytes[other.row.publicPart]
+        else { return false }
+        guard case .present(let own) = row.personal, case .present(let their) = other.row.personal
+        else { return true }
+        return events.bytes[own] == other.events.bytes[their]
     }
 }
 

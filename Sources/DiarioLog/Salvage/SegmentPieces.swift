@@ -24,12 +24,22 @@ struct SegmentPieceReader {
     private let space: SpaceID
     private let known: [TypeEntry: EventType]
     private var pair: SegmentPair?
+    /// The segments that are still to be looked at, the next one last.
+    private var rest: [SegmentName]
+    /// What can be read of the others.
+    private(set) var pieces: [SegmentPiece] = []
     private(set) var faults: [Fault] = []
 
-    init(_ directory: any LogDirectory, _ space: SpaceID, _ known: [TypeEntry: EventType]) {
+    init(
+        _ directory: any LogDirectory,
+        _ space: SpaceID,
+        _ known: [TypeEntry: EventType]
+    ) throws(LogError) {
         self.directory = directory
         self.space = space
         self.known = known
+        rest = try SalvagedFiles.names(in: LogPaths.segments(space), of: directory)
+            .compactMap { LogPaths.segmentName($0) }.reversed()
     }
 
     /// Some events of a piece, and whether their personal parts are withheld.
@@ -97,22 +107,22 @@ struct SegmentPieceReader {
         }
     }
 
-    // MARK: Looking at all of them
+    // MARK: Looking at all
 
-    /// The segments in the folder of the space, and what can be read of each; whole ones first.
-    mutating func pieces() throws(LogError) -> [SegmentPiece] {
-        let folder = LogPaths.segments(space)
-        let names = try storing { () throws(StorageError) -> [String] in
-            try directory.exists(folder) ? try directory.list(folder).sorted() : []
+    /// Looks at the next segment in the folder of the space; gives its size, or nil once all were
+    /// looked at.
+    mutating func step() throws(LogError) -> Int? {
+        guard let name = rest.popLast() else {
+            // Whole ones come first.
+            pieces = pieces.filter { $0.isWhole } + pieces.filter { !$0.isWhole }
+            return nil
         }
-        var pieces: [SegmentPiece] = []
-        for name in names.compactMap({ LogPaths.segmentName($0) }) {
-            if let piece = try piece(name) { pieces.append(piece) }
-        }
-        return pieces.filter { $0.isWhole } + pieces.filter { !$0.isWhole }
+        guard let (piece, size) = try piece(name) else { return 0 }
+        pieces.append(piece)
+        return size
     }
 
-    private mutating func piece(_ name: SegmentName) throws(LogError) -> SegmentPiece? {
+    private mutating func piece(_ name: SegmentName) throws(LogError) -> (SegmentPiece, Int)? {
         for usesSidecar in [true, false] {
             do throws(LogError) {
                 let pair = try open(name, usesSidecar: usesSidecar)
@@ -128,13 +138,14 @@ struct SegmentPieceReader {
                 }
                 for fault in damaged { try note(fault) }
                 let isWhole = usesSidecar && damaged.isEmpty
-                return SegmentPiece(
+                let piece = SegmentPiece(
                     name: name,
                     replica: pair.replica,
                     numbers: pair.first...pair.last,
                     usesSidecar: usesSidecar,
                     parts: isWhole ? nil : try parts(name, usesSidecar: usesSidecar)
                 )
+                return (piece, pair.sizes.reduce(0) { $0 + $1.size })
             } catch {
                 try note(error)
             }

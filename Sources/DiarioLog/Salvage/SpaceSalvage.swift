@@ -10,6 +10,9 @@ struct SpaceSalvage: ~Copyable {
     private var sources: SalvageSources
     /// Own events that are in the inbox, most of which the authority refused.
     private let inbox: [InboxEntry]
+    /// The id under which the replica recorded; nil for an authority.
+    private let own: ReplicaID?
+    private var stage = Stage.positions
     private(set) var report: SalvagedSpace
     /// The packs that events adopt.
     private(set) var packs: [Hash32] = []
@@ -38,6 +41,23 @@ struct SpaceSalvage: ~Copyable {
     private var contentsSize = 0
     private var lane: LaneBlocks
 
+    private enum Stage {
+        case positions
+        /// The replicas whose pending events are still to be written, the next one last.
+        case lanes([ReplicaID])
+    }
+
+    /// How far the pending events of a replica were written.
+    private struct Lane {
+        var next: UInt64
+        /// Up to here they have positions or were refused.
+        let decided: UInt64
+        /// The last one that was found; nil if that is not known.
+        var end: UInt64?
+    }
+
+    private var current: Lane?
+
     private struct Member {
         let found: SalvagedRow
         let envelope: RowEnvelope
@@ -56,38 +76,46 @@ struct SpaceSalvage: ~Copyable {
         _ space: SpaceID,
         _ sources: consuming SalvageSources,
         inbox: [InboxEntry],
+        own: ReplicaID?,
         isAuthority: Bool
     ) {
         self.store = store
         self.space = space
         self.sources = sources
         self.inbox = inbox
+        self.own = own
         report = SalvagedSpace(space, isAuthority: isAuthority)
         lane = LaneBlocks(store, space)
     }
 
-    /// Writes all canonical events and then the pending ones of all replicas; `own` is the id
-    /// under which the replica recorded.
-    mutating func run(
-        own: ReplicaID?,
-        _ progress: (UInt64) -> Void
-    ) throws(LogError) {
-        while let (rows, end) = try sources.next(from: expected) {
-            for found in rows { try take(found) }
-            expected = max(expected, end)
-            progress(report.eventCount)
+    /// Writes the next canonical events, and then the pending ones of all replicas; gives how many
+    /// bytes of them, or nil at the end.
+    mutating func step() throws(LogError) -> Int? {
+        switch stage {
+        case .positions:
+            if let (rows, end) = try sources.next(from: expected) {
+                for found in rows { try take(found) }
+                expected = max(expected, end)
+                return rows.reduce(0) { $0 + $1.stored.size }
+            }
+            try endBatch()
+            try append(isLast: true)
+            closeGaps(upTo: sources.head)
+            var replicas = sources.replicas
+            if let own { replicas.insert(own) }
+            stage = .lanes(replicas.filter { authorities[$0] != true }.sorted(by: >))
+            return 0
+        case .lanes(var replicas):
+            guard let replica = replicas.last else {
+                try lane.flush()
+                faults += sources.faults
+                return nil
+            }
+            if let size = try takeLane(of: replica) { return size }
+            replicas.removeLast()
+            stage = .lanes(replicas)
+            return 0
         }
-        try endBatch()
-        try append(isLast: true)
-        closeGaps(upTo: sources.head)
-        var replicas = sources.replicas
-        if let own { replicas.insert(own) }
-        for replica in replicas.sorted() where authorities[replica] != true {
-            try takeLane(of: replica)
-            progress(report.eventCount + report.pendingCount)
-        }
-        try lane.flush()
-        faults += sources.faults
     }
 
     private mutating func fault(_ found: SalvagedRow, _ what: String) {
@@ -287,6 +315,7 @@ struct SpaceSalvage: ~Copyable {
                 report.unplaced.extend(by: new)
             }
             if member.isErased { report.erased.extend(by: new) }
+            if member.found.isDisputed { report.disputed.extend(by: new) }
             if !isWhole { report.parted.extend(by: new) }
         }
         try append(isLast: false)
@@ -368,31 +397,40 @@ struct SpaceSalvage: ~Copyable {
 
     // MARK: Pending events
 
-    /// Writes the events of a replica behind those that have positions or were refused.
-    private mutating func takeLane(of replica: ReplicaID) throws(LogError) {
+    /// Writes the next events of a replica behind those that have positions or were refused; nil
+    /// at the end.
+    private mutating func takeLane(of replica: ReplicaID) throws(LogError) -> Int? {
+        var lane = current ?? begin(replica)
+        guard let (rows, windowEnd) = try sources.next(of: replica, from: lane.next) else {
+            try endBatch()
+            let last = sources.log.lastSequences[replica] ?? 0
+            if last > lane.decided { lose(replica, after: lane.end ?? last, before: last + 1) }
+            current = nil
+            return nil
+        }
+        for found in rows where !isRefused(found.row) {
+            if let what = fault(of: found, at: nil) {
+                fault(found, what)
+                continue
+            }
+            let sequence = found.row.sequence
+            lose(replica, after: lane.end, before: sequence)
+            try member(found, nil, nil)
+            lane.end = sequence
+        }
+        lane.next = windowEnd
+        current = lane
+        return rows.reduce(0) { $0 + $1.stored.size }
+    }
+
+    private func begin(_ replica: ReplicaID) -> Lane {
         let decided = max(
             heads[replica]?.sequence ?? 0,
             (refused[replica] ?? []).reduce(0) { max($0, $1.upperBound) }
         )
-        var next = decided + 1
         // Behind a gap in the positions it is not known which sequences had some.
-        var end = report.gaps.isEmpty ? decided : nil
-        while let (rows, windowEnd) = try sources.next(of: replica, from: next) {
-            for found in rows where !isRefused(found.row) {
-                if let what = fault(of: found, at: nil) {
-                    fault(found, what)
-                    continue
-                }
-                let sequence = found.row.sequence
-                lose(replica, after: end, before: sequence)
-                try member(found, nil, nil)
-                end = sequence
-            }
-            next = windowEnd
-        }
-        try endBatch()
-        let last = sources.log.lastSequences[replica] ?? 0
-        if last > decided { lose(replica, after: end ?? last, before: last + 1) }
+        let end = report.gaps.isEmpty ? decided : nil
+        return Lane(next: decided + 1, decided: decided, end: end)
     }
 
     private mutating func lose(_ replica: ReplicaID, after: UInt64?, before next: UInt64) {
@@ -411,9 +449,12 @@ struct SpaceSalvage: ~Copyable {
         let block = try rewritten(position: nil)
         pendingBlock = (block, try Block.check(block.span))
         let replica = batch[0].envelope.replica
-        for member in batch where member.isErased {
+        for member in batch {
             let sequence = member.envelope.sequence
-            report.erasedPending.extend(replica, by: sequence...sequence)
+            if member.isErased { report.erasedPending.extend(replica, by: sequence...sequence) }
+            if member.found.isDisputed {
+                report.disputedPending.extend(replica, by: sequence...sequence)
+            }
         }
         report.pendingCount += UInt64(batch.count)
     }
