@@ -127,24 +127,6 @@ public struct HTTPTransport: Transport {
     }
 }
 
-extension JSON {
-    /// A position, or a count of events.
-    var position: UInt64? {
-        guard case .integer(let number) = self else { return nil }
-        return UInt64(exactly: number)
-    }
-
-    var text: String? {
-        guard case .string(let text) = self else { return nil }
-        return text
-    }
-
-    var items: [JSON]? {
-        guard case .array(let items) = self else { return nil }
-        return items.map(\.value)
-    }
-}
-
 extension TransportError {
     /// What failed, at which server, and what to do.
     init(_ failure: HTTPFailure, at address: SpaceAddress, certificates: String?) {

@@ -21,6 +21,12 @@ package struct SegmentIntake: ~Copyable {
     private var acceptedAt = Int64.min
     /// The highest clock that counts: of none that runs far ahead of when it was accepted.
     private var clock = HybridTime(rawValue: 0)
+    /// The segment at hand, the next of its events, and bytes of its rows so far.
+    private var pair: SegmentPair?
+    private var next = 0
+    private var rowSize = 0
+
+    private static let pieceCount = 1024
 
     package init(_ store: LogStore, _ space: SpaceID) {
         self.store = store
@@ -35,6 +41,12 @@ package struct SegmentIntake: ~Copyable {
     ///
     /// - Throws: `.corrupt` if they are not what may come next.
     package mutating func take(_ name: SegmentName) throws(LogError) {
+        try begin(name)
+        while try step() {}
+    }
+
+    /// Begins to read the next segment, and checks the blocks of its files.
+    package mutating func begin(_ name: SegmentName) throws(LogError) {
         let place = SegmentPlace(name, of: space)
         guard name.first == end + 1 else {
             throw place.fault(.segment, "position \(end + 1) comes next, not \(name.first)")
@@ -46,25 +58,32 @@ package struct SegmentIntake: ~Copyable {
             in: shared.directory,
             known: shared.segments.types
         )
-        guard pair.replica == nil, let sidecar = pair.sidecarHeader else {
+        guard pair.replica == nil, pair.sidecarHeader != nil else {
             throw place.fault(.segment, "it is no segment of positions from \(name.first) on")
         }
         if let damage = try pair.damage().first { throw damage }
-        var rowSize = 0
-        try pair.read { (events) throws(LogError) in
-            for stored in events.rows {
-                let position = end + 1
-                rowSize += stored.size
-                guard let what = try fault(of: stored, at: position, in: events) else {
-                    try append(stored, events)
-                    continue
-                }
-                throw place.fault(.segment, "position \(position): \(what)")
+        (self.pair, next, rowSize) = (pair, 0, 0)
+    }
+
+    /// Reads the next events of the segment that was begun; false once all were taken over.
+    package mutating func step() throws(LogError) -> Bool {
+        guard let pair, let sidecar = pair.sidecarHeader else { return false }
+        let piece = next..<min(next + Self.pieceCount, pair.header.eventCount)
+        let events = try pair.events(piece)
+        for stored in events.rows {
+            let position = end + 1
+            rowSize += stored.size
+            guard let what = try fault(of: stored, at: position, in: events) else {
+                try append(stored, events)
+                continue
             }
+            throw pair.place.fault(.segment, "position \(position): \(what)")
         }
+        next = piece.upperBound
+        guard next == pair.header.eventCount else { return true }
         entries.append(
             SegmentEntry(
-                name: name,
+                name: pair.name,
                 count: pair.header.eventCount,
                 segmentSize: pair.header.fileSize,
                 sidecarSize: sidecar.fileSize,
@@ -74,6 +93,8 @@ package struct SegmentIntake: ~Copyable {
                 replica: nil
             )
         )
+        self.pair = nil
+        return false
     }
 
     /// Takes a row into the tree and into what the state will say.
@@ -147,6 +168,8 @@ package struct SegmentIntake: ~Copyable {
 
     /// Lets the space refer to all that was taken; durable when it returns.
     ///
+    /// Its tiles come later, by `extendTiles`.
+    ///
     /// - Throws: `.outOfOrder` if the first events have another root than `root`.
     package mutating func finish(root: Hash32) throws(LogError) {
         guard range.root(&hasher) == root else {
@@ -166,7 +189,6 @@ package struct SegmentIntake: ~Copyable {
             _ = try writer.changeSegments(of: space) { $0.segments = entries }
             try writer.write(state, of: space)
         }
-        try store.extendTiles(of: space, to: end)
     }
 }
 

@@ -84,17 +84,6 @@ final class SegmentPair {
         }
     }
 
-    /// Gives all events, piece by piece.
-    func read(
-        _ visit: (StoredEvents) throws(LogError) -> Void
-    ) throws(LogError) {
-        for start in stride(from: 0, to: header.eventCount, by: Self.pieceCount) {
-            try visit(try events(start..<min(start + Self.pieceCount, header.eventCount)))
-        }
-    }
-
-    private static let pieceCount = 1024
-
     // MARK: Damage
 
     /// What is wrong with blocks, whether events need them or not.

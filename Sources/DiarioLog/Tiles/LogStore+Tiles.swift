@@ -7,6 +7,11 @@ extension LogStore {
     /// Leaves that are hashed before their tiles are written, which bounds memory and lost work.
     private static let tileStepMax: UInt64 = 1 << 20
 
+    /// The positions whose tiles are kept.
+    package func tileSize(of space: SpaceID) throws(LogError) -> UInt64 {
+        try TileStore(shared.directory, space: space).size
+    }
+
     /// Keeps the tiles of the first `size` positions from now on; durable when this returns.
     ///
     /// Reads the rows of the positions that have none yet, so it comes before those are released.

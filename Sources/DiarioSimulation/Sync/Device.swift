@@ -123,14 +123,7 @@ final class Server {
     /// An earlier state of the disk, and the head that was shown by then.
     var backup: (disk: CrashDisk, shownHead: UInt64)?
     /// Sealed files that are to be copied to a new device.
-    var listing: Listing?
-
-    struct Listing {
-        let names: [SegmentName]
-        /// Of the events in them.
-        let root: Hash32
-        let epoch: UInt64
-    }
+    var listing: SegmentListing?
 
     init(_ machine: Machine) { self.machine = machine }
 }

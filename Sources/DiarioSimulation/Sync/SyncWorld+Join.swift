@@ -1,8 +1,7 @@
-import Diario
-import DiarioCore
-import DiarioLog
-import DiarioProjection
-import DiarioSchema
+package import DiarioCore
+import DiarioCrypto
+package import DiarioEngine
+package import DiarioLog
 import DiarioServer
 import DiarioStorage
 import DiarioSync
@@ -22,7 +21,6 @@ extension SyncWorld {
             guard draw.oneIn(2) else { return }
         }
         guard let listing = server.listing.take() else { return }
-        guard let files = try read(listing) else { return }
         let name = "device\(devices.count)"
         let machine = Machine(
             name,
@@ -32,39 +30,18 @@ extension SyncWorld {
             kinds
         )
         machine.setClock(now)
-        let (store, id) = try attempt("a copy of sealed files") { () throws(LogError) in
+        let store = try attempt("a new device") { () throws(LogError) in
             try machine.create()
-            let store = try machine.start()
-            let id = store.drawSpaceID()
-            try store.makeStagingSpace(id, lineage: lineage, epoch: listing.epoch)
-            do throws(StorageError) {
-                try store.directory.makeDirectory(LogPaths.segments(id))
-                for (path, bytes) in files {
-                    try Files.replace(
-                        LogPaths.segments(id) + "/" + path,
-                        with: bytes,
-                        in: store.directory
-                    )
-                }
-            } catch {
-                throw .storage(error)
-            }
-            var intake = SegmentIntake(store, id)
-            for name in listing.names { try intake.take(name) }
-            try intake.finish(root: listing.root)
-            for (pack, plan) in zip(kinds.packs, kinds.plans) {
-                try store.keep(pack.fingerprintFiles, fingerprint: plan.fingerprint)
-            }
-            return (store, id)
+            return try machine.start()
         }
-        guard try pullRest(machine, store, id, seed: draw.next()) else { return }
+        guard let id = try copy(listing, to: store, of: machine, seed: draw.next()) else { return }
         try attempt("showing a copy") { () throws(LogError) in try store.show(id) }
         let joined = Device(devices.count, machine, id, actor: nil, hasOtherSchema: false)
         joined.seen.space = id
         joined.seen.epoch = ledger.epoch
         add(joined)
         counts.joins += 1
-        trace.add("\(now) \(name) begins with \(listing.names.count) segments")
+        trace.add("\(now) \(name) begins with \(listing.segments.count) segments")
         try checkReplica(joined)
         beginSync(joined)
     }
@@ -72,76 +49,103 @@ extension SyncWorld {
     private func listSegments() throws {
         guard let store = server.machine.store else { return }
         do throws(LogError) {
-            let manifest = try store.status(of: space).manifest
-            guard let end = manifest.segments.last?.last,
-                let root = try store.root(of: space, size: end)
-            else { return }
-            server.listing = Server.Listing(
-                names: manifest.segments.map(\.name),
-                root: root,
-                epoch: ledger.epoch
-            )
+            let end = try store.status(of: space).sealedEnd
+            guard end > 0 else { return }
+            server.listing = try SegmentListing(of: space, in: store)
             trace.add("\(now) server lists segments to \(end)")
         } catch {
             try judge(error, of: nil, "list of segments")
         }
     }
 
-    /// The files that were listed, by their names; nil if one of them cannot be read any more.
-    private func read(_ listing: Server.Listing) throws -> [(String, [UInt8])]? {
-        guard let store = server.machine.store else { return nil }
-        var files: [(String, [UInt8])] = []
-        for name in listing.names {
-            for path in [LogPaths.segment(name, of: space), LogPaths.sidecar(name, of: space)] {
-                do throws(StorageError) {
-                    let bytes = try Files.contents(of: path, in: store.directory, sizeMax: 1 << 24)
-                    files.append((path.split(separator: "/").last.map(String.init) ?? "", bytes))
-                } catch .notFound {
-                    trace.add("\(now) server has merged what was listed")
-                    return nil
-                } catch {
-                    try judge(.storage(error), of: nil, "read of a segment")
-                    return nil
-                }
-            }
-        }
-        return files
-    }
-
-    /// Fetches the events that are in no segment; false if the server cannot answer now.
-    private func pullRest(
-        _ machine: Machine,
-        _ store: LogStore,
-        _ id: SpaceID,
+    /// Fills a log by a copy; nil if the server does not have the files any more that were listed,
+    /// or cannot answer now.
+    private func copy(
+        _ listing: SegmentListing,
+        to store: LogStore,
+        of machine: Machine,
         seed: UInt64
-    ) throws -> Bool {
-        var session = ReplicaSession(store, id, seed: seed)
-        for _ in 0...ledger.head + 10 {
-            let action = try attempt("a copy") { () throws(LogError) in
-                try session.next(at: machine.now)
-            }
-            switch action {
-            case .rest: return true
-            case .send(let request):
-                guard let authority = server.authority else { return false }
-                let answer = authority.answer(request, from: Caller(rights: [.read]))
-                guard try !takeCut(of: nil) else { return false }
-                try readLedger()
-                server.shownHead = ledger.head
-                try attempt("a copy") { () throws(LogError) in
-                    try session.receive(answer, at: machine.now)
+    ) throws -> SpaceID? {
+        var requestCount: UInt64 = 0
+        do {
+            var copy = try FirstCopy(into: store, listing, seed: seed)
+            while requestCount < ledger.head + 10 {
+                switch try copy.step(1, at: machine.now) {
+                case .step: break
+                case .list: return nil
+                case .fetch(let file, let range):
+                    if let bytes = try read(file, range) {
+                        try copy.receive(part: bytes)
+                    } else {
+                        copy.skip()
+                    }
+                case .send(let request):
+                    requestCount += 1
+                    guard let authority = server.authority else { return nil }
+                    let answer = authority.answer(request, from: Caller(rights: [.read]))
+                    guard try !takeCut(of: nil) else { return nil }
+                    try readLedger()
+                    server.shownHead = ledger.head
+                    try copy.receive(answer, at: machine.now)
+                case .stop(let refusal): throw DiarioError(.offline, refusal.message)
+                case .end(let space): return space
                 }
-            case .wait, .stop:
-                guard server.machine.hasFaults || server.machine.mayOweFailures else {
-                    throw Broken(
-                        .works,
-                        "a copy of sealed files does not go on: "
-                            + (session.machine.failure ?? "\(session.machine.state)")
-                    )
-                }
-                return false
             }
+        } catch let error as DiarioError {
+            let mayFail = server.machine.hasFaults || server.machine.mayOweFailures
+            if error.kind == .offline, mayFail { return nil }
+            throw Broken(.works, "a copy of sealed files does not go on: \(error.message)")
         }
         throw Broken(.works, "the pull of a copy has no end")
+    }
+
+    /// A part of a file that was listed; nil if it cannot be read any more.
+    private func read(_ file: SegmentListing.File, _ range: Range<Int>) throws -> [UInt8]? {
+        guard let store = server.machine.store else { return nil }
+        do throws(StorageError) {
+            var bytes: [UInt8] = []
+            try store.directory.open(LogPaths.segments(space) + "/" + file.name, .read)
+                .read(at: Int64(range.lowerBound), count: range.count, into: &bytes)
+            return bytes
+        } catch .notFound {
+            trace.add("\(now) server has merged what was listed")
+        } catch {
+            try judge(.storage(error), of: nil, "read of a segment")
+        }
+        return nil
+    }
+}
+
+extension SegmentListing {
+    /// What a server lists of a space.
+    package init(of space: SpaceID, in store: LogStore) throws(LogError) {
+        let manifest = try store.status(of: space).manifest
+        let end = manifest.segments.last?.last ?? 0
+        var segments: [Segment] = []
+        for entry in manifest.segments {
+            let files = [
+                LogPaths.segment(entry.name, of: space), LogPaths.sidecar(entry.name, of: space),
+            ]
+            var listed: [File] = []
+            for path in files {
+                let bytes: [UInt8]
+                do throws(StorageError) {
+                    bytes = try Files.contents(of: path, in: store.directory, sizeMax: 1 << 24)
+                } catch {
+                    throw .storage(error)
+                }
+                let stream = SHA256Stream()
+                stream.update(bytes.span)
+                let name = String(path.dropFirst(LogPaths.segments(space).utf8.count + 1))
+                listed.append(File(name: name, size: bytes.count, hash: stream.finalize()))
+            }
+            segments.append(Segment(name: entry.name, files: listed))
+        }
+        self.init(
+            lineage: manifest.lineage,
+            epoch: manifest.epoch,
+            root: try store.root(of: space, size: end) ?? .zero,
+            segments: segments
+        )
     }
 }

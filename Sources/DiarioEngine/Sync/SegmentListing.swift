@@ -1,5 +1,5 @@
-import DiarioCore
-import DiarioCrypto
+package import DiarioCore
+package import DiarioCrypto
 package import DiarioLog
 package import DiarioSchema
 
@@ -8,24 +8,42 @@ package struct SegmentListing: Sendable {
     /// A file of a segment.
     package struct File: Hashable, Sendable {
         package let name: String
-        let size: Int
-        let hash: Hash32
+        package let size: Int
+        package let hash: Hash32
+
+        package init(name: String, size: Int, hash: Hash32) {
+            self.name = name
+            self.size = size
+            self.hash = hash
+        }
     }
 
     /// A segment and its sidecar.
     package struct Segment: Hashable, Sendable {
         package let name: SegmentName
         package let files: [File]
+
+        package init(name: SegmentName, files: [File]) {
+            self.name = name
+            self.files = files
+        }
     }
 
-    let lineage: Lineage
-    let epoch: UInt64
+    package let lineage: Lineage
+    package let epoch: UInt64
     /// The root of all events that are in segments.
     let root: Hash32
     package let segments: [Segment]
 
     var byteCount: UInt64 {
         segments.reduce(0) { $0 + $1.files.reduce(0) { $0 + UInt64($1.size) } }
+    }
+
+    package init(lineage: Lineage, epoch: UInt64, root: Hash32, segments: [Segment]) {
+        self.lineage = lineage
+        self.epoch = epoch
+        self.root = root
+        self.segments = segments
     }
 
     /// Nil if it is not what a server says; names in it become paths, so they are checked.
@@ -35,15 +53,12 @@ package struct SegmentListing: Sendable {
             let root = json.member("root")?.item.value.text.flatMap({ Hash32(text: $0) }),
             let items = json.member("segments")?.item.value.items
         else { return nil }
-        self.lineage = lineage
-        self.epoch = epoch
-        self.root = root
         var segments: [Segment] = []
         for item in items {
             guard let segment = Segment(item) else { return nil }
             segments.append(segment)
         }
-        self.segments = segments
+        self.init(lineage: lineage, epoch: epoch, root: root, segments: segments)
     }
 }
 
@@ -65,5 +80,23 @@ extension SegmentListing.Segment {
             LogPaths.sidecarName(name) == files[1].name
         else { return nil }
         self.init(name: name, files: files)
+    }
+}
+
+extension JSON {
+    /// A position, or a count of events.
+    package var position: UInt64? {
+        guard case .integer(let number) = self else { return nil }
+        return UInt64(exactly: number)
+    }
+
+    package var text: String? {
+        guard case .string(let text) = self else { return nil }
+        return text
+    }
+
+    package var items: [JSON]? {
+        guard case .array(let items) = self else { return nil }
+        return items.map { $0.value }
     }
 }

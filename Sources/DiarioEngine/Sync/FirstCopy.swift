@@ -1,0 +1,356 @@
+package import DiarioCore
+import DiarioCrypto
+import DiarioFormat
+package import DiarioLog
+import DiarioSchema
+import DiarioStorage
+package import DiarioSync
+
+/// Makes a new replica of a space of a server: takes its segments as they lie, and the rest by a
+/// sync: schema/format/http.md, section 5.
+///
+/// Knows no network, like `ReplicaSession`: its driver fetches what `step` asks for. The next copy
+/// goes on with the files of one that was interrupted.
+package struct FirstCopy: ~Copyable {
+    /// What is to be done next.
+    package enum Action: Sendable {
+        /// To make another step.
+        case step
+        /// To list the segments of the server again, for `receive`.
+        case list
+        /// To fetch these bytes of a file, for `receive`; or `skip`, if the server has it no more.
+        case fetch(SegmentListing.File, Range<Int>)
+        /// To bring these bytes to the server, and the answer to `receive`.
+        case send([UInt8])
+        /// Nothing: the server does not do what was asked.
+        case stop(Refusal)
+        /// Nothing: the copy is there, and is to be shown.
+        case end(SpaceID)
+    }
+
+    /// How far it has come.
+    package enum Progress: Sendable {
+        case bytes(done: UInt64, of: UInt64)
+        case events(done: UInt64, of: UInt64)
+    }
+
+    package private(set) var progress: Progress
+    private let store: LogStore
+    private let seed: UInt64
+    private var listing: SegmentListing
+    private var listCount = 1
+    private var space: SpaceID
+    private var stage: Stage
+    /// What is still to be taken of the listing, the next one last.
+    private var files: [SegmentListing.File] = []
+    private var names: [SegmentName] = []
+    /// Bytes of the files that were copied.
+    private var copiedSize: UInt64 = 0
+    private var part: Part?
+    private var intake: SegmentIntake?
+    private var session: ReplicaSession?
+
+    private enum Stage {
+        case list
+        case begin
+        case files
+        case segments
+        case tiles
+        case packs
+        case pack(Hash32)
+        case pull
+        case stopped(Refusal)
+    }
+
+    /// A file that is being copied.
+    private struct Part {
+        let target: any LogFile
+        let stream = SHA256Stream()
+        /// What an earlier copy left of it.
+        let leftSize: Int
+        var size = 0
+    }
+
+    /// How often a server may put segments together while they are copied.
+    private static let listCountMax = 8
+    /// Positions whose tiles are made in one step.
+    private static let tileStep: UInt64 = 1 << 16
+
+    package init(
+        into store: LogStore,
+        _ listing: SegmentListing,
+        seed: UInt64
+    ) throws(DiarioError) {
+        let space = try Self.staged(for: listing, in: store)
+        self.store = store
+        self.seed = seed
+        self.listing = listing
+        self.space = space
+        progress = .bytes(done: 0, of: listing.byteCount)
+        // What was taken over is whole.
+        stage = store.standing(of: space).head == 0 ? .begin : .tiles
+    }
+
+    /// The space that is being filled; one of another history than the server's goes.
+    private static func staged(
+        for listing: SegmentListing,
+        in store: LogStore
+    ) throws(DiarioError) -> SpaceID {
+        try logging { () throws(LogError) in
+            for manifest in try store.manifests() {
+                // What a lane was taken over into and did not end begins again.
+                let isUnused = store.standing(of: manifest.space).pending.isEmpty
+                if isUnused, manifest.lineage == listing.lineage, manifest.epoch == listing.epoch {
+                    return manifest.space
+                }
+                try store.remove(manifest.space)
+            }
+            let space = store.drawSpaceID()
+            try store.makeStagingSpace(space, lineage: listing.lineage, epoch: listing.epoch)
+            return space
+        }
+    }
+
+    /// Goes on by about so many bytes; makes the next request if one is due.
+    package mutating func step(
+        _ budget: Int,
+        at now: Timestamp
+    ) throws(DiarioError) -> Action {
+        switch stage {
+        case .list: return .list
+        case .begin:
+            try beginFiles()
+            return .step
+        case .files: return try stepFiles(budget)
+        case .segments: return try stepSegments(budget)
+        case .tiles: return try logging { () throws(LogError) in try stepTiles() }
+        case .packs, .pack: return try logging { () throws(LogError) in try nextPack() }
+        case .pull: return try pull(at: now)
+        case .stopped(let refusal): return .stop(refusal)
+        }
+    }
+
+    /// The listing that was asked for came.
+    package mutating func receive(_ listing: SegmentListing) throws(DiarioError) {
+        listCount += 1
+        guard listCount <= Self.listCountMax else {
+            throw DiarioError(
+                .offline,
+                "The server changes its segments all the time. Run the same command again."
+            )
+        }
+        self.listing = listing
+        space = try Self.staged(for: listing, in: store)
+        stage = .begin
+    }
+
+    /// The answer to what was sent came.
+    package mutating func receive(_ answer: [UInt8], at now: Timestamp) throws(DiarioError) {
+        if case .pack(let fingerprint) = stage { return try take(answer, fingerprint) }
+        try logging { () throws(LogError) in try session?.receive(answer, at: now) }
+        let head = store.standing(of: space).head
+        progress = .events(done: head, of: max(head, session?.authorityHead ?? 0))
+    }
+
+    // MARK: Files
+
+    private mutating func beginFiles() throws(DiarioError) {
+        let folder = LogPaths.segments(space)
+        let directory = store.directory
+        files = listing.segments.flatMap { $0.files }
+        let names = Set(files.flatMap { [$0.name, Self.partName($0)] })
+        try storing { () throws(StorageError) in
+            try Files.makeDirectoryDurably(folder, in: directory)
+            for name in try directory.list(folder) where !names.contains(name) {
+                try directory.remove(folder + "/" + name)
+            }
+        }
+        files.reverse()
+        copiedSize = 0
+        part = nil
+        stage = .files
+    }
+
+    private static func partName(_ file: SegmentListing.File) -> String { file.name + ".part" }
+
+    private func path(_ name: String) -> String { LogPaths.segments(space) + "/" + name }
+
+    private mutating func stepFiles(_ budget: Int) throws(DiarioError) -> Action {
+        guard let file = files.last else {
+            let directory = store.directory
+            let folder = LogPaths.segments(space)
+            try storing { () throws(StorageError) in try directory.syncDirectory(folder) }
+            names = listing.segments.reversed().map { $0.name }
+            intake = SegmentIntake(store, space)
+            stage = .segments
+            return .step
+        }
+        guard var part else {
+            self.part = try begin(file)
+            if self.part == nil { end(file) }
+            return .step
+        }
+        if part.size < part.leftSize {
+            try storing { () throws(StorageError) in
+                var bytes: [UInt8] = []
+                let count = min(max(budget, 1), part.leftSize - part.size)
+                try part.target.read(at: Int64(part.size), count: count, into: &bytes)
+                part.stream.update(bytes.span)
+                part.size += count
+            }
+            self.part = part
+            return .step
+        }
+        if part.size < file.size {
+            let end = min(part.size + Limits.copiedPartSizeMax, file.size)
+            return .fetch(file, part.size..<end)
+        }
+        try end(file, part)
+        return .step
+    }
+
+    /// Opens what is there of a file; nil if that is all of it.
+    private func begin(_ file: SegmentListing.File) throws(DiarioError) -> Part? {
+        let directory = store.directory
+        let (whole, part) = (path(file.name), path(Self.partName(file)))
+        return try storing { () throws(StorageError) -> Part? in
+            if try directory.exists(whole) { return nil }
+            let target = try directory.open(part, .create)
+            var size = Int(clamping: try target.size())
+            if size > file.size {
+                try target.truncate(to: 0)
+                size = 0
+            }
+            return Part(target: target, leftSize: size)
+        }
+    }
+
+    /// The bytes that were asked for came.
+    package mutating func receive(part bytes: [UInt8]) throws(DiarioError) {
+        guard let file = files.last, var part, part.size + bytes.count <= file.size else { return }
+        part.stream.update(bytes.span)
+        let size = part.size
+        let target = part.target
+        try storing { () throws(StorageError) in try target.write(bytes.span, at: Int64(size)) }
+        part.size += bytes.count
+        self.part = part
+        progress = .bytes(done: copiedSize + UInt64(part.size), of: listing.byteCount)
+    }
+
+    /// The server does not have the file any more that was asked for.
+    package mutating func skip() { stage = .list }
+
+    private mutating func end(
+        _ file: SegmentListing.File,
+        _ part: Part
+    ) throws(DiarioError) {
+        let directory = store.directory
+        let (whole, name) = (path(file.name), path(Self.partName(file)))
+        guard part.stream.finalize() == file.hash else {
+            try storing { () throws(StorageError) in try directory.remove(name) }
+            throw DiarioError(
+                .corrupt,
+                "\(file.name) came with other bytes than its hash says. Run the same command again."
+            )
+        }
+        try storing { () throws(StorageError) in
+            try part.target.sync()
+            try directory.rename(name, to: whole)
+        }
+        end(file)
+    }
+
+    private mutating func end(_ file: SegmentListing.File) {
+        copiedSize += UInt64(file.size)
+        part = nil
+        files.removeLast()
+        progress = .bytes(done: copiedSize, of: listing.byteCount)
+    }
+
+    // MARK: Taking over
+
+    private mutating func stepSegments(_ budget: Int) throws(DiarioError) -> Action {
+        guard var intake = intake.take() else { preconditionFailure("segments are taken by it") }
+        do throws(LogError) {
+            if try !intake.step() {
+                guard let name = names.popLast() else {
+                    try intake.finish(root: listing.root)
+                    stage = .tiles
+                    return .step
+                }
+                try intake.begin(name)
+            }
+        } catch {
+            // Whatever it is, it does not get better by trying again.
+            try? store.remove(space)
+            throw DiarioError(error)
+        }
+        let last = listing.segments.last?.name.first ?? 0
+        progress = .events(done: intake.end, of: max(intake.end, last))
+        self.intake = consume intake
+        return .step
+    }
+
+    private mutating func stepTiles() throws(LogError) -> Action {
+        let end = try store.status(of: space).sealedEnd
+        let size = try store.tileSize(of: space)
+        if size < end {
+            try store.extendTiles(of: space, to: min(end, size + Self.tileStep))
+        } else {
+            stage = .packs
+        }
+        return .step
+    }
+
+    // MARK: Packs and the rest
+
+    /// Asks for a pack that the segments say is used.
+    private mutating func nextPack() throws(LogError) -> Action {
+        let status = try store.status(of: space)
+        for adoption in status.adoptions where try !store.hasPack(adoption.fingerprint) {
+            let standing = Standing(
+                lineage: status.manifest.lineage,
+                epoch: status.manifest.epoch,
+                size: status.head,
+                root: try store.root(of: space)
+            )
+            let wanted = PackWanted(standing: standing, fingerprint: adoption.fingerprint)
+            stage = .pack(adoption.fingerprint)
+            return .send(SyncMessage.packWanted(wanted).encoded())
+        }
+        session = ReplicaSession(store, space, seed: seed)
+        stage = .pull
+        return .step
+    }
+
+    private mutating func take(
+        _ answer: [UInt8],
+        _ fingerprint: Hash32
+    ) throws(DiarioError) {
+        switch try? SyncMessage(answer.span) {
+        case .pack(let pack):
+            let files = pack.files.map { PackFile(path: $0.path, bytes: $0.content) }
+            guard Fingerprint.pack(files) == fingerprint else {
+                throw DiarioError(.corrupt, "The pack that came is another one than was asked for.")
+            }
+            try logging { () throws(LogError) in try store.keep(files, fingerprint: fingerprint) }
+            stage = .packs
+        case .refusal(let refusal): stage = .stopped(refusal)
+        default: throw DiarioError(.offline, "The answer is to another request. Try again.")
+        }
+    }
+
+    /// Fetches what is in no segment.
+    private mutating func pull(at now: Timestamp) throws(DiarioError) -> Action {
+        guard var session else { preconditionFailure("a pull has a session") }
+        let action = try logging { () throws(LogError) in try session.next(at: now) }
+        self.session = session
+        switch action {
+        case .send(let request): return .send(request)
+        case .rest: return .end(session.space)
+        case .wait:
+            throw DiarioError(.offline, session.machine.failure ?? "There was no answer.")
+        case .stop(let refusal): return .stop(refusal)
+        }
+    }
+}
