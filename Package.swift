@@ -102,6 +102,13 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
         ]
     ),
     (
+        "DiarioEngineTests",
+        [
+            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioLog", "DiarioSQLite",
+            "DiarioProjection", "DiarioSync", "DiarioServer", "DiarioEngine", "DiarioSimulation",
+        ]
+    ),
+    (
         "DiarioProjectionTests",
         ["DiarioCore", "DiarioSchema", "DiarioSQLite", "DiarioProjection"]
     ),
