@@ -10,7 +10,7 @@ import Testing
 @Suite struct LoopTests {
     @Test(arguments: UInt64(0)..<2) func aLoopDrivesEverything(seed: UInt64) throws {
         var loop = try Loop(seed: seed)
-        for _ in 0..<1000 { try loop.step(isRecording: true) }
+        for _ in 0..<600 { try loop.step(isRecording: true) }
         var restCount = 0
         while try !loop.isAtRest {
             try loop.step(isRecording: false)
@@ -50,7 +50,7 @@ import Testing
         let server = try Party("server", clock, seed: 1)
         let space = try Space.make(in: server.store, packs: [try #require(Party.pack)])
         server.space = space
-        for number in 1...60 { try server.record(number % 7, number) }
+        for number in 1...20 { try server.record(number % 7, number) }
         _ = try server.store.seal(space.id, all: true)
         for number in 1...5 { try server.record(number, number) }
         let authority = SpaceAuthority(server.store, space.id)
