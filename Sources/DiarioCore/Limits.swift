@@ -220,7 +220,7 @@ public enum Limits {
     /// Bytes of a space on a server, unless it has a quota of its own.
     ///
     /// Above: the push is refused.
-    public static let spaceSizeMax = 256 * 1024 * 1024 * 1024
+    public static let spaceSizeMax: Int64 = 256 * 1024 * 1024 * 1024
     /// Requests with one token in a second, unless it has a rate of its own.
     ///
     /// Above: refused for a while.
@@ -332,7 +332,7 @@ public enum Limits {
         precondition(frameSizeMax < logFileSizeMax, "a frame must fit in a file")
         precondition(reserveSizeMax < logFileSizeMax, "the reserve must not need a file of its own")
         precondition(2 * logQuietSizeMax / logFileSizeMax < openFileCountMax / 2, "files stay few")
-        precondition(blockSizeMax <= Int(UInt32.max), "a block's size must fit its header field")
+        precondition(UInt64(blockSizeMax) <= UInt64(UInt32.max), "a block fits its header field")
         precondition(
             exchangeSizeMax + packSizeMax < messageSizeMax,
             "a message must hold the largest pack, and what an exchange brings"

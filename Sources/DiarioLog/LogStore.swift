@@ -149,7 +149,9 @@ package final class LogStore: Sendable {
     }
 
     /// For how long a commit has been under way at `now` without an end.
+    #if !hasFeature(Embedded)
     package func standstill(at now: ContinuousClock.Instant) -> Duration { writer.held(at: now) }
+    #endif
 
     /// Reads what other processes wrote since, under the lock: nothing is being written meanwhile.
     package func catchUp() throws(LogError) {

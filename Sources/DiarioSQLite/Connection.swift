@@ -3,7 +3,8 @@ import DiarioCore
 import Synchronization
 
 /// A connection to one SQLite file, or to one in memory; used by one thread at a time.
-@safe package struct Connection: ~Copyable {
+// Usable from inline, or other modules do not find its `deinit` in Embedded Swift (6.3.1).
+@safe @usableFromInline package struct Connection: ~Copyable {
     /// The way in which a file is opened.
     package enum Mode: Sendable {
         /// The file must be there, and nothing is written to it.

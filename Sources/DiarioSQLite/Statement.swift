@@ -3,7 +3,8 @@ import CSQLite
 /// A prepared statement: bound, stepped through, and bound again.
 ///
 /// Made by a `Connection`, used by one thread at a time, and freed when it goes.
-@safe package struct Statement: ~Copyable {
+// Usable from inline, or other modules do not find its `deinit` in Embedded Swift (6.3.1).
+@safe @usableFromInline package struct Statement: ~Copyable {
     // Made by `sqlite3_prepare_v3`, freed by `deinit`, never passed outside.
     let handle: OpaquePointer
     /// Keeps the callbacks of the connection alive while a statement may call them.

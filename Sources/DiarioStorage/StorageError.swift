@@ -1,4 +1,6 @@
+#if !hasFeature(Embedded)
 import CPlatform
+#endif
 
 /// What can go wrong between this program and its files.
 package enum StorageError: Error, Hashable, Sendable {
@@ -84,11 +86,15 @@ package enum StorageError: Error, Hashable, Sendable {
 
     /// The system's words for an error number (`strerror_r`).
     private static func text(ofCode code: Int32) -> String {
+        #if hasFeature(Embedded)
+        return "error \(code)"
+        #else
         var bytes = [UInt8](repeating: 0, count: 256)
         // Safe: the C function writes no more bytes than it is told of.
         let length = unsafe bytes.withUnsafeMutableBufferPointer { buffer in
             unsafe diario_error_text(code, buffer.baseAddress, buffer.count)
         }
         return String(decoding: bytes[..<length], as: UTF8.self)
+        #endif
     }
 }

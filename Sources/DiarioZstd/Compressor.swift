@@ -1,7 +1,8 @@
 import CZstd
 
 /// Compresses by zstd at one level, with a context that is kept from call to call.
-@safe package struct Compressor: ~Copyable {
+// Usable from inline, or other modules do not find its `deinit` in Embedded Swift (6.3.1).
+@safe @usableFromInline package struct Compressor: ~Copyable {
     // Made by `init`, freed by `deinit`, never passed on.
     private let context: OpaquePointer
 

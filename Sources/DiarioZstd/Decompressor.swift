@@ -1,7 +1,8 @@
 import CZstd
 
 /// Decompresses what `Compressor` made, with a context that is kept from call to call.
-@safe package struct Decompressor: ~Copyable {
+// Usable from inline, or other modules do not find its `deinit` in Embedded Swift (6.3.1).
+@safe @usableFromInline package struct Decompressor: ~Copyable {
     // Made by `init`, freed by `deinit`, never passed on.
     private let context: OpaquePointer
 

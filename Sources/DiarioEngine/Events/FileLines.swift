@@ -3,7 +3,7 @@ package import DiarioStorage
 
 #if canImport(Darwin)
 import Darwin
-#else
+#elseif canImport(Glibc)
 import Glibc
 #endif
 
@@ -72,12 +72,16 @@ package struct FileLines {
 
     /// The index of the first line feed at or after `start`.
     private func lineFeed(from start: Int) -> Int? {
+        #if hasFeature(Embedded)
+        return buffer[start...].firstIndex(of: 0x0a)
+        #else
         // Safe: the search stays between `start` and the end of the buffer.
-        unsafe buffer.withUnsafeBytes { bytes in
+        return unsafe buffer.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress, start < bytes.count,
                 let found = unsafe memchr(base + start, 0x0a, bytes.count - start)
             else { return nil }
             return unsafe UnsafeRawPointer(found) - base
         }
+        #endif
     }
 }

@@ -117,6 +117,6 @@ package enum TreeRoot {
 extension CompactRange {
     /// Its nodes with their places in the tree.
     package var places: [(node: TreeNode, hash: Hash32)] {
-        Array(zip(TreeRoot.nodes(size: size), nodes))
+        zip(TreeRoot.nodes(size: size), nodes).map { (node: $0, hash: $1) }
     }
 }

@@ -1,3 +1,5 @@
+// A backup is made of files that have two names, which the page has not.
+#if !hasFeature(Embedded)
 package import DiarioCore
 import DiarioFrames
 package import DiarioStorage
@@ -412,3 +414,4 @@ package struct DirectoryBackup {
         try target.syncDirectory(folder)
     }
 }
+#endif

@@ -20,8 +20,8 @@ package struct RemoteFile: Equatable, Sendable {
     }
 
     package func encoded() -> [UInt8] {
-        var lines = [("address", address), ("token", token)]
-        if let certificates { lines.append(("certificates", certificates)) }
+        var lines: [(name: String, value: String)] = [("address", address), ("token", token)]
+        if let certificates { lines.append((name: "certificates", value: certificates)) }
         return NamedLines.encode(Self.heading, lines)
     }
 

@@ -102,10 +102,9 @@ package struct SpaceRenewal: ~Copyable {
         self.old = old
         self.store = store
         new = staged.space
-        own = Dictionary(
-            try store.ownReplicas(of: old).map { ($0.replica, $0.lastSequence) },
-            uniquingKeysWith: max
-        )
+        own = try store.ownReplicas(of: old).reduce(into: [:]) { own, id in
+            own[id.replica] = max(own[id.replica] ?? 0, id.lastSequence)
+        }
         lane = LaneTransfer(
             store,
             staged.space,

@@ -99,7 +99,7 @@ struct SalvageSources: ~Copyable {
     /// more.
     mutating func next(from start: UInt64) throws(LogError) -> (rows: [SalvagedRow], end: UInt64)? {
         let firsts =
-            pieces.map { ($0.numbers.lowerBound, $0.numbers.upperBound) }
+            pieces.map { (first: $0.numbers.lowerBound, last: $0.numbers.upperBound) }
             + [log.canonical.next(from: start), promoted.next(from: start)].compactMap { $0 }
         guard let window = Self.window(firsts, from: start) else { return nil }
         var slots = Slots(window)
@@ -191,7 +191,7 @@ struct SalvageSources: ~Copyable {
         let own = lanes[replica] ?? []
         let list = log.lanes[replica] ?? RunList()
         let firsts =
-            own.map { ($0.numbers.lowerBound, $0.numbers.upperBound) }
+            own.map { (first: $0.numbers.lowerBound, last: $0.numbers.upperBound) }
             + [list.next(from: start)].compactMap { $0 }
         guard let window = Self.window(firsts, from: start) else { return nil }
         var slots = Slots(window, of: replica)
@@ -318,7 +318,7 @@ extension StoredRow {
 
 extension RunList {
     /// The first run that ends at or after a number.
-    fileprivate func next(from start: UInt64) -> (UInt64, UInt64)? {
+    fileprivate func next(from start: UInt64) -> (first: UInt64, last: UInt64)? {
         let index = firstIndex(endingFrom: start)
         guard index < runs.count else { return nil }
         return (runs[index].first, runs[index].last)

@@ -1,3 +1,4 @@
+import DiarioCore
 package import DiarioFormat
 package import DiarioSchema
 import Synchronization

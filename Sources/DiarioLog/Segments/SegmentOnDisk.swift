@@ -1,3 +1,4 @@
+import DiarioCore
 import DiarioFormat
 import DiarioStorage
 import Synchronization

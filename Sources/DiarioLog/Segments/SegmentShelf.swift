@@ -105,7 +105,7 @@ final class SegmentShelf: Sendable {
     func keep(_ types: [TypeEntry: EventType]) {
         state.withLock { state in
             if state.types.count + types.count > Self.typeCountMax { state.types.removeAll() }
-            state.types.merge(types) { known, _ in known }
+            for (entry, type) in types { state.types[entry] = type }
         }
     }
 

@@ -1,3 +1,4 @@
+import DiarioCore
 package import DiarioCrypto
 import DiarioFormat
 package import DiarioSchema
@@ -16,7 +17,7 @@ final class KeptPacks: Sendable {
     func remember(_ read: [Hash32: Pack]) {
         packs.withLock { packs in
             if packs.count + read.count > Self.countMax { packs.removeAll() }
-            packs.merge(read) { known, _ in known }
+            for (fingerprint, pack) in read { packs[fingerprint] = pack }
         }
     }
 }

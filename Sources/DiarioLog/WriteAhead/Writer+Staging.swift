@@ -62,8 +62,9 @@ extension Writer {
 
         /// Those of others and of this replica, as far as they were asked for.
         var allSequences: [ReplicaID: UInt64] {
-            guard let ownSequence else { return sequences }
-            return sequences.merging([replica: ownSequence]) { $1 }
+            var all = sequences
+            if let ownSequence { all[replica] = ownSequence }
+            return all
         }
 
         mutating func take(_ all: [ReplicaID: UInt64]) {

@@ -39,7 +39,7 @@ final class LaneImages {
     func begin(_ connection: borrowing Connection) {
         guard !isOn else { return }
         isOn = true
-        connection.setChangeHook { [unowned self] change in note(change) }
+        connection.setChangeHook { [self] change in note(change) }
     }
 
     func end(_ connection: borrowing Connection) {

@@ -11,13 +11,18 @@ package final class ModelReader {
     private let paths: String
     /// Messages about tables that are not here, by their names in small letters.
     package var missingTables: [String: String] = [:]
-    /// True once the time of the query that runs is over.
-    private var isOver = false
     private var timeRemedy = ""
-    /// The most that the library may have taken until the next row is there.
-    fileprivate var memoryMax = 0
-    /// True once it has taken more memory than it may.
-    private var isTooLarge = false
+    fileprivate let progress = Progress()
+
+    /// Of the query that runs; apart from the reader, which has the connection that looks at it.
+    fileprivate final class Progress {
+        /// True once its time is over.
+        var isOver = false
+        /// The most that the library may have taken until the next row is there.
+        var memoryMax = 0
+        /// True once it has taken more memory than it may.
+        var isTooLarge = false
+    }
 
     /// A generation to be read.
     package struct Source: Sendable {
@@ -144,14 +149,15 @@ package final class ModelReader {
         _ parameters: [String: Value] = [:],
         _ bounds: Bounds = Bounds()
     ) throws(ProjectionError) -> ModelAnswer {
-        (isOver, isTooLarge, timeRemedy) = (false, false, bounds.timeRemedy)
+        (progress.isOver, progress.isTooLarge, timeRemedy) = (false, false, bounds.timeRemedy)
         connection.setAuthorizer { [watch] in watch.answer($0) }
         // Some functions collect all values of a query in one text and check its size at the end.
         // Between two checks there are a few hundred rows, each as large as a value may be.
-        connection.setProgress(everySteps: 1000) { [unowned self] in
-            isTooLarge = isTooLarge || Connection.memoryUsed > memoryMax
-            isOver = isOver || bounds.isOver()
-            return isOver || isTooLarge
+        connection.setProgress(everySteps: 1000) { [progress] in
+            progress.isTooLarge =
+                progress.isTooLarge || Connection.memoryUsed > progress.memoryMax
+            progress.isOver = progress.isOver || bounds.isOver()
+            return progress.isOver || progress.isTooLarge
         }
         watch.begin(.query)
         let answer = ModelAnswer(try prepare(sql), self, bounds)
@@ -237,9 +243,9 @@ package final class ModelReader {
 
     fileprivate func fault(_ error: SQLiteError) -> ProjectionError {
         switch error.kind {
-        case .interrupted where isTooLarge:
+        case .interrupted where progress.isTooLarge:
             .query(QueryFault(.limit, "the query took more memory than it may; ask for less"))
-        case .interrupted where isOver:
+        case .interrupted where progress.isOver:
             .query(QueryFault(.time, "the query took longer than it may; \(timeRemedy)"))
         case .refused:
             .query(QueryFault(.refused, watch.refusal?.message ?? error.message))
@@ -325,7 +331,7 @@ package final class ModelAnswer {
     /// The next row; nil after the last one.
     package func next() throws(ProjectionError) -> [Value]? {
         // Memory counts from one row to the next: another thread may ask for that.
-        reader.memoryMax = Connection.memoryUsed + Limits.queryMemorySizeMax
+        reader.progress.memoryMax = Connection.memoryUsed + Limits.queryMemorySizeMax
         do throws(SQLiteError) {
             guard try statement.step() else { return nil }
         } catch {

@@ -51,7 +51,9 @@ package struct TypeCatalog: Sendable {
         }
         guard problems.isEmpty else { throw PackError(problems) }
         self.types = sorted
-        let versions = Dictionary(used.map { ($0.name, $0.version) }) { max($0, $1) }
+        let versions = used.reduce(into: [:]) { versions, entry in
+            versions[entry.name] = max(versions[entry.name] ?? entry.version, entry.version)
+        }
         var newest: [Entry] = []
         for (index, type) in sorted.enumerated() {
             if let last = newest.last, last.type.name == type.name {

@@ -20,5 +20,5 @@ package struct SpaceQuota: Hashable, Sendable {
     }
 
     package var events: Int { eventsMax ?? Limits.spaceEventCountMax }
-    package var bytes: Int { bytesMax ?? Limits.spaceSizeMax }
+    package var bytes: Int { bytesMax ?? Int(Limits.spaceSizeMax) }
 }

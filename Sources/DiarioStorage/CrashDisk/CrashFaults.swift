@@ -1,4 +1,3 @@
-import CPlatform
 
 /// The planned faults of a `CrashDisk`, with the count of its operations.
 struct CrashFaults {
@@ -9,6 +8,9 @@ struct CrashFaults {
         /// Whose operations count and who dies; nil is everyone.
         let process: Int32?
     }
+
+    /// The error number of what fails: EIO.
+    static let code: Int32 = 5
 
     var cut: Cut?
     var failingSyncCount = 0
@@ -60,7 +62,7 @@ struct CrashFaults {
         plan.count += 1
         failing = plan
         guard plan.count.isMultiple(of: plan.period) else { return }
-        throw StorageError(operation, path, code: diario_error_io)
+        throw .failed(operation, path, code: CrashFaults.code)
     }
 
     mutating func nextSyncFails() -> Bool {

@@ -1,4 +1,4 @@
-import CPlatform
+import DiarioCore
 import Synchronization
 
 /// An open file of a `CrashDisk`.
@@ -49,7 +49,7 @@ final class CrashFile: LogFile {
             let end = min(count, image.bytes.count - start) + start
             state.faults.counters.reads += 1
             guard !state.faults.nextReadFails() else {
-                throw StorageError(.read, path, code: diario_error_io)
+                throw .failed(.read, path, code: CrashFaults.code)
             }
             try state.faults.check(.read, path)
             state.faults.counters.bytesRead += end - start
@@ -84,6 +84,6 @@ final class CrashFile: LogFile {
         }
         guard count > known else { return }
         failedSyncCount.withLock { $0 = count }
-        throw StorageError(.sync, path, code: diario_error_io)
+        throw .failed(.sync, path, code: CrashFaults.code)
     }
 }

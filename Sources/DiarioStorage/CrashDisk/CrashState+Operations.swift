@@ -1,4 +1,3 @@
-import CPlatform
 import DiarioCore
 
 // The operations of a `CrashDisk`, with the results of POSIX systems.
@@ -27,7 +26,7 @@ extension CrashState {
             }
         }
         guard let node, files[node] != nil else {
-            throw StorageError(.open, path, code: diario_error_is_directory)
+            throw .notFile(path)
         }
         handleCounts[node, default: 0] += 1
         return node
@@ -84,7 +83,8 @@ extension CrashState {
         let (folder, name) = try place(of: path)
         guard let node = folders[folder]?.nodes[name] else { throw .notFound(path) }
         if let removed = folders[node], !removed.nodes.isEmpty {
-            throw StorageError(.remove, path, code: diario_error_not_empty)
+            // ENOTEMPTY of Linux.
+            throw .failed(.remove, path, code: 39)
         }
         try perform(session) { (state, _) throws(StorageError) in
             try state.faults.check(.remove, path)
@@ -134,7 +134,7 @@ extension CrashState {
             if fails || isTorn { count = min(count, bytes.count / 2) }
             state.files[node]?.write(Array(bytes.prefix(count)), at: offset)
             state.faults.counters.bytesWritten += count
-            guard !fails else { throw StorageError(.write, path, code: diario_error_io) }
+            guard !fails else { throw .failed(.write, path, code: CrashFaults.code) }
             guard fitting >= bytes.count else { throw .full(path) }
         }
     }
