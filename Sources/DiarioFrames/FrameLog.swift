@@ -238,6 +238,7 @@ package struct FrameLog: ~Copyable {
         let path = FramePaths.file(number)
         let usesSpare = spareCount > 0
         do {
+            if !usesSpare { try directory.prepare(files: 1) }
             // Before the file exists: a process that does not see it would continue in the one
             // before, beyond the length that this header states. A false announcement only costs
             // the others a check.

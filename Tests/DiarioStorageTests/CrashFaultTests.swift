@@ -265,4 +265,23 @@ import Testing
         }
         #expect(notes == [0, 1, 2, 3])
     }
+
+    /// A handle is free again when no power cut brings its file back.
+    @Test func filesNeedHandlesThatArePreparedBeforehand() throws {
+        let disk = CrashDisk(machineID: "test")
+        disk.prepareSlots(2)
+        try disk.lock("lock").acquire(waitSeconds: 0)
+        for name in ["a", "b"] { _ = try disk.open(name, .create) }
+        #expect(failure { _ = try disk.open("c", .create) } == "noSlots")
+        #expect(failure { try disk.prepare(files: 1) } == "noSlots")
+        try disk.syncDirectory("")
+        try disk.remove("b")
+        #expect(failure { _ = try disk.open("c", .create) } == "noSlots")
+        try disk.syncDirectory("")
+        try disk.prepare(files: 1)
+        _ = try disk.open("c", .create)
+        disk.prepareSlots(4)
+        try disk.prepare(files: 2)
+        #expect(try disk.list("") == ["a", "c", "lock"])
+    }
 }

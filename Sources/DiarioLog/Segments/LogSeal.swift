@@ -40,7 +40,8 @@ package struct SealReport: Equatable, Sendable {
 /// Holds the space's lock of sealing for as long as it is there, and the directory's only for
 /// moments. Between two steps every event is where it was, or in a segment that is durable; a
 /// segment that is being made then is forgotten with the machine.
-package struct LogSeal: ~Copyable {
+// Usable from inline, or other modules do not find its `deinit` in Embedded Swift (6.3.1).
+@usableFromInline package struct LogSeal: ~Copyable {
     let store: LogStore
     let space: SpaceID
     let extent: SealExtent
@@ -144,6 +145,9 @@ package struct LogSeal: ~Copyable {
                 return 0
             }
             try store.goOnSealing()
+            // Segment, sidecar, and the manifest before it takes the place of the old one.
+            let directory = store.shared.directory
+            try storing { () throws(StorageError) in try directory.prepare(files: 3) }
             writing = Writing(
                 plan: plan,
                 files: SegmentFiles(

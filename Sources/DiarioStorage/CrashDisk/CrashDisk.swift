@@ -160,6 +160,12 @@ extension CrashDisk {
         withState { $0.faults.capacity = capacity }
     }
 
+    /// Prepares handles for `count` files, as a page does that cannot open them during a call; nil
+    /// for as many as are wanted.
+    ///
+    /// The handle of a removed file is free again once its folder is synced. Locks need none.
+    package func prepareSlots(_ count: Int?) { withState { $0.faults.slotCount = count } }
+
     /// Refuses all that would change the disk from now on, or allows it again.
     package func setReadOnly(_ isReadOnly: Bool) {
         withState { $0.isReadOnly = isReadOnly }

@@ -1,4 +1,3 @@
-
 /// The planned faults of a `CrashDisk`, with the count of its operations.
 struct CrashFaults {
     /// The operation that will be the last one.
@@ -22,6 +21,8 @@ struct CrashFaults {
     var writesSinceFailure = 0
     /// Bytes that all files together may have.
     var capacity: Int?
+    /// Files that there may be, with those that only a power cut brings back.
+    var slotCount: Int?
     var counters = CrashDisk.Counters()
 
     /// Counts an operation of `process`; the moment of the cut if it is the last one.

@@ -68,11 +68,16 @@ final class CrashProcess: LogDirectory {
         }
     }
 
-    func prepare(files count: Int) throws(StorageError) {}
+    func prepare(files count: Int) throws(StorageError) {
+        try disk.withState { state throws(StorageError) in
+            try state.check(session)
+            try state.checkSlots(count, "a file")
+        }
+    }
 
     func lock(_ path: String) throws(StorageError) -> any DirectoryLock {
         let (node, holder) = try disk.withState { state throws(StorageError) in
-            let node = try state.open(path, .create, session)
+            let node = try state.open(path, .create, session, isLock: true)
             return (node, state.makeHolder(session))
         }
         return CrashLock(disk: disk, holder: holder, node: node, path: path)

@@ -8,7 +8,8 @@ extension CrashState {
     mutating func open(
         _ path: String,
         _ access: FileAccess,
-        _ session: CrashSession
+        _ session: CrashSession,
+        isLock: Bool = false
     ) throws(StorageError) -> UInt64 {
         try check(session)
         if access != .read { try checkWritable(path) }
@@ -18,8 +19,10 @@ extension CrashState {
         if node != nil, access.isExclusive { throw .exists(path) }
         if node == nil {
             guard access == .create || access.isExclusive else { throw .notFound(path) }
+            if !isLock { try checkSlots(1, path) }
             try perform(session) { (state, _) throws(StorageError) in
                 let made = state.makeNode()
+                if isLock { state.locks[made] = Lock() }
                 state.files[made] = CrashFileImage(identity: Self.identity(of: made))
                 state.folders[folder]?.put(made, named: name)
                 node = made
@@ -30,6 +33,13 @@ extension CrashState {
         }
         handleCounts[node, default: 0] += 1
         return node
+    }
+
+    /// Throws if there are no handles for `count` more files.
+    func checkSlots(_ count: Int, _ path: String) throws(StorageError) {
+        guard let slotCount = faults.slotCount else { return }
+        let used = files.keys.reduce(0) { $0 + (locks[$1] == nil ? 1 : 0) }
+        guard used + count <= slotCount else { throw .noSlots(path) }
     }
 
     mutating func close(_ node: UInt64, _ session: CrashSession) {
