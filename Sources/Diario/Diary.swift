@@ -140,7 +140,7 @@ public actor Diary {
             let space = try checked(batch)
             let append = Append(
                 space: space.id,
-                content: .batch(batch.draft)
+                content: .new([batch.draft])
             )
             do throws(LogError) {
                 let appended = try await commit(append, in: space.store).get()

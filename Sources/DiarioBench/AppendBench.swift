@@ -82,7 +82,7 @@ struct AppendBench {
                     for index in 0..<singleCount {
                         draft.removeAll()
                         events.add(index, to: &draft)
-                        try stage.space.append(.batch(draft))
+                        try stage.space.append(.new([draft]))
                     }
                 }
             } baseline: {
@@ -103,7 +103,7 @@ struct AppendBench {
                         for index in first..<first + Self.batchSize {
                             events.add(index, to: &draft)
                         }
-                        try stage.space.append(.batch(draft))
+                        try stage.space.append(.new([draft]))
                     }
                     _ = try stage.space.store.root(of: stage.space.id)
                 }
@@ -232,7 +232,7 @@ struct AppendBench {
             let stage = Stage(space: space, path: path, loopFile: loopFile)
             // So much that files enough are there to be written over.
             let draft = events.draft(0..<Self.batchSize)
-            for _ in 0..<(48 << 20) / draft.size { try space.append(.batch(draft)) }
+            for _ in 0..<(48 << 20) / draft.size { try space.append(.new([draft])) }
             let measurement = try await body(stage)
             try space.close()
             return measurement

@@ -137,7 +137,7 @@ struct RebuildBench {
                 try models.update([pack.name])
                 var time: Int64 = 0
                 for index in own {
-                    try space.append(.singles([events.draft([index])]))
+                    try space.append(.new([events.draft([index])], .replicaSingly))
                     let before = baseline_process_nanoseconds()
                     try models.update([pack.name])
                     time += baseline_process_nanoseconds() - before
@@ -148,7 +148,7 @@ struct RebuildBench {
         } baseline: {
             try await scratch.withFolder("following") { path in
                 let space = try BenchSpace.make(path)
-                for index in own { try space.append(.singles([events.draft([index])])) }
+                for index in own { try space.append(.new([events.draft([index])], .replicaSingly)) }
                 let calls = try RecordedCalls(pack, of: space)
                 try space.close()
                 return Sample(seconds: try calls.run(in: scratch, batch: 1), events: own.count)

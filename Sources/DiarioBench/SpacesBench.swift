@@ -139,7 +139,7 @@ struct SpacesBench {
                 }
                 let space = spaces[(commit * appends + append) % spaces.count]
                 list.append(
-                    Append(space: space, content: .batch(drafts[append]))
+                    Append(space: space, content: .new([drafts[append]]))
                 )
             }
             for outcome in try store.append(list) { _ = try outcome.get() }

@@ -1,6 +1,6 @@
 package import DiarioCore
 package import DiarioCrypto
-package import DiarioFormat
+import DiarioFormat
 import DiarioFrames
 package import DiarioStorage
 import Synchronization
@@ -290,11 +290,6 @@ extension LogStore {
     /// The Merkle root of all canonical events.
     package func root(of space: SpaceID) throws(LogError) -> Hash32 {
         try shared.hashes.root(of: space, in: shared)
-    }
-
-    /// Gives pending events their positions; see `Writer.promote`.
-    package func promote(_ runs: [PromotedRun], in space: SpaceID) throws(LogError) {
-        try withWriter { (writer) throws(LogError) in try writer.promote(runs, in: space) }
     }
 
     /// Lets go of the positions up to `position`; they cannot be read here any more.

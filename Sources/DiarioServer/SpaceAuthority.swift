@@ -446,7 +446,7 @@ package final class SpaceAuthority: Sendable {
                 } catch {
                     throw .format(error)
                 }
-            case .refused(_, let draft): contents.append(.authority([draft]))
+            case .refused(_, let draft): contents.append(.new([draft], .authority))
             }
         }
         let appended = try store.append(contents, to: space, behind: lastPosition)

@@ -73,7 +73,7 @@ enum LogSubject {
             while let events = try? cursor.next() { precondition(!events.bytes.isEmpty, "a block") }
         }
         let batch = kinds.batch([SimulatedEvent(kind: .note, number: 1, secret: [0x61])])
-        let append = Append(space: space, content: .batches([batch]))
+        let append = Append(space: space, content: .new([batch]))
         _ = try? store.append(append)
         _ = store.validate()
         if let head = try? store.status(of: space).head { try? store.release(space, upTo: head) }
@@ -116,7 +116,7 @@ enum LogSubject {
                 )
             }
             let batches = [kinds.batch(events)]
-            let content: Append.Content = isAuthority ? .authority(batches) : .batches(batches)
+            let content: Append.Content = isAuthority ? .new(batches, .authority) : .new(batches)
             _ = try store.append(Append(space: space, content: content))
         }
         try append(1, authority, isAuthority: true)
@@ -124,17 +124,19 @@ enum LogSubject {
         try append(4, lane)
         try append(1, dropped)
         try store.remove(dropped)
-        try store.promote(
-            [
-                PromotedRun(
-                    replica: store.status(of: lane).replica,
-                    firstSequence: 1,
-                    count: 2,
-                    firstPosition: 1,
-                    acceptedAt: Timestamp(milliseconds: 9)
-                )
-            ],
-            in: lane
+        _ = try store.append(
+            Append(
+                space: lane,
+                content: .promoted([
+                    PromotedRun(
+                        replica: store.status(of: lane).replica,
+                        firstSequence: 1,
+                        count: 2,
+                        firstPosition: 1,
+                        acceptedAt: Timestamp(milliseconds: 9)
+                    )
+                ])
+            )
         )
         try store.release(authority, upTo: 1)
         try append(2, authority)

@@ -136,7 +136,7 @@ import Testing
         let batches = try store.append(
             Append(
                 space: space,
-                contents: [.authority([adoption]), .batches([log.kinds.batch(log.notes(2))])]
+                contents: [.new([adoption], .authority), .new([log.kinds.batch(log.notes(2))])]
             )
         )
         let status = try store.status(of: space)
@@ -155,7 +155,7 @@ import Testing
         func append(_ sequence: UInt64) -> Append {
             Append(
                 space: space,
-                contents: [.batches([log.kinds.batch(log.notes(2))])],
+                contents: [.new([log.kinds.batch(log.notes(2))])],
                 firstSequence: sequence
             )
         }
@@ -252,7 +252,7 @@ import Testing
             try store.append(
                 Append(
                     space: space,
-                    contents: [.batches([log.kinds.batch(log.notes(2))]), .preserved([rows])]
+                    contents: [.new([log.kinds.batch(log.notes(2))]), .preserved([rows])]
                 )
             )
         }

@@ -45,7 +45,7 @@ struct LaneLog {
             rest -= size
             if log.random.oneIn(4) {
                 let batches = (0..<size).map { _ in log.kinds.batch(log.notes(1)) }
-                let content = Append.Content.batches(batches)
+                let content = Append.Content.new(batches)
                 _ = try store.append(Append(space: space, content: content))
             } else {
                 try append(size, textSize: log.random.below(100))
@@ -100,5 +100,12 @@ struct LaneLog {
     /// First sequence and count of each private segment.
     func segments() throws -> [[Int]] {
         try store.laneSegments(of: space).map { [Int($0.first), $0.count] }
+    }
+}
+
+extension LogStore {
+    /// Gives pending events their positions.
+    func promote(_ runs: [PromotedRun], in space: SpaceID) throws(LogError) {
+        _ = try append(Append(space: space, content: .promoted(runs)))
     }
 }

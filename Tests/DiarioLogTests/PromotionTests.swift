@@ -156,7 +156,7 @@ import Testing
         let (log, store, space, _) = try make([1])
         let batch = log.kinds.batch(log.notes(1))
         for content in [
-            Append.Content.authority([batch]),
+            Append.Content.new([batch], .authority),
             .preserved(
                 [
                     PreservedRows(

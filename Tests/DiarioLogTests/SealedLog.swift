@@ -30,7 +30,7 @@ struct SealedLog {
         let batches = numbers.map { number in
             log.kinds.batch([SimulatedEvent(kind: kind, number: number, text: [65])])
         }
-        let content = Append.Content.batches(batches)
+        let content = Append.Content.new(batches)
         _ = try store.append(Append(space: space, content: content))
         log.clock.advance(milliseconds: 1000)
     }
@@ -49,7 +49,7 @@ struct SealedLog {
                     using: &log.random
                 )
             }
-            let content = Append.Content.batches([log.kinds.batch(events)])
+            let content = Append.Content.new([log.kinds.batch(events)])
             _ = try store.append(Append(space: space, content: content))
             log.clock.advance(milliseconds: Int64(log.random.below(5000)))
             next = end

@@ -242,7 +242,7 @@ import Testing
     @Test func whatMustStandBehindAPositionDoesNotStandBehindAnother() throws {
         let (log, first, second, space) = try makeTwo()
         _ = try first.append(log.append(2, to: space))
-        let contents = [Append.Content.batches([log.kinds.batch(log.notes(1))])]
+        let contents = [Append.Content.new([log.kinds.batch(log.notes(1))])]
         _ = try second.append(log.append(1, to: space))
         #expect(throws: LogError.self) { try first.append(contents, to: space, behind: 2) }
         #expect(try first.status(of: space).head == 3)

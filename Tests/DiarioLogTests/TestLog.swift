@@ -93,7 +93,7 @@ final class TestLog {
         to space: SpaceID
     ) -> Append {
         let batch = kinds.batch(notes(count, textSize: textSize, secret: secret))
-        return Append(space: space, content: .batches([batch]))
+        return Append(space: space, content: .new([batch]))
     }
 
     /// Writes a frame of `count` notes, and ends the process before it syncs that.

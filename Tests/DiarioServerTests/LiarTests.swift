@@ -181,7 +181,7 @@ struct LiarTests {
                 line.ifUnchanged = random.oneIn(6)
                 try batch.append(line)
             }
-            let append = Append(space: replica.space, content: .batch(batch))
+            let append = Append(space: replica.space, content: .new([batch]))
             _ = try replica.store.append(append)
         }
     }

@@ -388,7 +388,7 @@ extension LogStore {
             line.ifUnchanged = ifUnchanged
             try batch.append(line)
         }
-        let append = Append(space: space, content: .batch(batch))
+        let append = Append(space: space, content: .new([batch]))
         return try self.append(append)[0].firstOrigin
     }
 }

@@ -438,7 +438,7 @@ extension TestReplica {
             line.actor = line.keep(Array(actor.utf8).span)
             try batch.append(line)
         }
-        let append = Append(space: space, content: .batch(batch))
+        let append = Append(space: space, content: .new([batch]))
         _ = try store.append(append)
     }
 }

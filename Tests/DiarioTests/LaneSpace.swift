@@ -30,15 +30,15 @@ struct LaneSpace {
         let adoption = try bare.adoption(of: pack, fingerprint)
         others = [3, 5].compactMap { ReplicaID(rawValue: $0) }
         let authority = try #require(ReplicaID(rawValue: 9))
-        let rows = Self.rows(adoption, by: authority, from: 1, at: time, isAuthority: true)
-        _ = try store.append(Append(space: id, content: .accepted([rows])))
+        let rows = try Self.rows(adoption, by: authority, from: 1, at: time, 1, isAuthority: true)
+        _ = try store.append(Append(space: id, content: .received(rows)))
         space = try Space(store: store, id: id)
     }
 
     /// Records an event of our own, which is pending.
     mutating func record(_ type: String, _ payload: String) throws {
         let batch = try draft(type, payload)
-        let append = Append(space: space.id, content: .batches([batch]))
+        let append = Append(space: space.id, content: .new([batch]))
         _ = try space.store.append(append)
     }
 
@@ -48,14 +48,15 @@ struct LaneSpace {
         let sequence = sequences[replica, default: 0] + 1
         sequences[replica] = sequence
         time += 1000
-        let rows = Self.rows(
+        let rows = try Self.rows(
             try draft(type, payload),
             by: replica,
             from: sequence,
             at: time,
+            space.store.head(of: space.id) + 1,
             isAuthority: false
         )
-        let append = Append(space: space.id, content: .accepted([rows]))
+        let append = Append(space: space.id, content: .received(rows))
         _ = try space.store.append(append)
     }
 
@@ -64,17 +65,19 @@ struct LaneSpace {
         let standing = space.store.standing(of: space.id)
         let first = try #require(standing.pending.first)
         time += 1000
-        try space.store.promote(
-            [
-                PromotedRun(
-                    replica: first.replica,
-                    firstSequence: first.sequences.lowerBound,
-                    count: count,
-                    firstPosition: standing.head + 1,
-                    acceptedAt: Timestamp(milliseconds: max(time, Self.far))
-                )
-            ],
-            in: space.id
+        _ = try space.store.append(
+            Append(
+                space: space.id,
+                content: .promoted([
+                    PromotedRun(
+                        replica: first.replica,
+                        firstSequence: first.sequences.lowerBound,
+                        count: count,
+                        firstPosition: standing.head + 1,
+                        acceptedAt: Timestamp(milliseconds: max(time, Self.far))
+                    )
+                ])
+            )
         )
         time = max(time, Self.far)
     }
@@ -100,29 +103,38 @@ struct LaneSpace {
         return batch
     }
 
+    /// An event as the authority sends it, at a position.
     private static func rows(
         _ batch: DraftBatch,
         by replica: ReplicaID,
         from sequence: UInt64,
         at time: Int64,
+        _ position: UInt64,
         isAuthority: Bool
-    ) -> PreservedRows {
-        PreservedRows(
-            batch: batch,
-            envelopes: [
-                RowEnvelope(
-                    replica: replica,
-                    sequence: sequence,
-                    batchFirst: sequence,
-                    batchCount: 1,
-                    clock: HybridTime(milliseconds: time, counter: 0),
-                    at: Timestamp(milliseconds: time),
-                    base: 0
-                )
-            ],
-            acceptedAt: [Timestamp(milliseconds: time)],
+    ) throws -> ReceivedRows {
+        let time = Timestamp(milliseconds: time)
+        var builder = BlockBuilder()
+        builder.append(
+            event: 0,
+            of: batch,
+            envelope: RowEnvelope(
+                replica: replica,
+                sequence: sequence,
+                batchFirst: sequence,
+                batchCount: 1,
+                clock: HybridTime(milliseconds: time.milliseconds, counter: 0),
+                at: time,
+                base: 0
+            )
+        )
+        var block: [UInt8] = []
+        builder.write(
+            into: &block,
+            position: position,
+            times: [AcceptedRun(count: 1, acceptedAt: time)],
             isAuthority: isAuthority
         )
+        return ReceivedRows(block, try Block.check(block.span))
     }
 
     // MARK: What is in the tables

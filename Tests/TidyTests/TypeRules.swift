@@ -104,7 +104,7 @@ enum TypeRules {
         "DiarioFormat": [[""], ["Blocks", "Columns", "Hashes", "Rows", "Wire"]],
         "DiarioHTTP": [[""], ["Server"], ["API"]],
         "DiarioLog": [
-            ["", "Layout", "Segments", "Spaces", "Tiles", "WriteAhead"], ["Backup"], ["Exchange"],
+            ["", "Commit", "Layout", "Segments", "Spaces", "Tiles"], ["Backup"], ["Exchange"],
             ["Renewal"], ["Salvage"],
         ],
         "DiarioProjection": [[""], ["SQL"], ["Applying"], ["Checking"], ["Reading"]],

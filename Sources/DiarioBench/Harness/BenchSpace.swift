@@ -87,7 +87,7 @@ extension Space {
         let step = Limits.batchCountMax / 2
         for first in stride(from: range.lowerBound, to: range.upperBound, by: step) {
             let draft = events.draft((first..<min(range.upperBound, first + step)))
-            try append(asSingles ? .singles([draft]) : .batch(draft))
+            try append(asSingles ? .new([draft], .replicaSingly) : .new([draft]))
         }
     }
 }

@@ -281,9 +281,9 @@ struct ImportRecorder {
             }
             if !ledger.isAuthority { digest.add(line, as: first.advanced(by: index)) }
         }
-        var contents = [Append.Content.batches(batches)]
+        var contents = [Append.Content.new(batches)]
         if ledger.isAuthority, !runs.isEmpty {
-            contents.append(.authority(try ImportedOrigins.notes(runs, space)))
+            contents.append(.new(try ImportedOrigins.notes(runs, space), .authority))
         }
         let append = Append(
             space: space.id,

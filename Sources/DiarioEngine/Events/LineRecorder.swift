@@ -172,12 +172,10 @@ package struct LineRecorder {
     /// one that the lines were read for.
     private mutating func checkTypes() throws(DiarioError) {
         for content in contents {
-            switch content {
-            case .batch(let draft): try space.check(draft.types)
-            case .singles(let drafts):
-                for draft in drafts { try space.check(draft.types) }
-            default: preconditionFailure("lines make nothing else")
+            guard case .new(let drafts, _) = content else {
+                preconditionFailure("lines make nothing else")
             }
+            for draft in drafts { try space.check(draft.types) }
         }
     }
 
@@ -201,13 +199,13 @@ package struct LineRecorder {
         guard let batch = open else { return }
         open = nil
         guard !batch.draft.isEmpty else { return }
-        contents.append(.batch(batch.draft))
+        contents.append(.new([batch.draft]))
         contentSize += batch.draft.size
     }
 
     private mutating func closeSingles() {
         guard !singles.isEmpty else { return }
-        contents.append(.singles([singles]))
+        contents.append(.new([singles], .replicaSingly))
         contentSize += singles.size
         singles.removeAll()
     }

@@ -90,7 +90,7 @@ extension Space {
             for (index, batch) in batches.enumerated() {
                 try logging { () throws(LogError) in
                     _ = try store.append(
-                        Append(space: id, content: .authority([batch]))
+                        Append(space: id, content: .new([batch], .authority))
                     )
                 }
                 let isAdoption = isNew && index == 0

@@ -182,7 +182,7 @@ extension Space {
             try store.keepInInbox(note, of: id)
             let append = Append(
                 space: id,
-                contents: [.batch(draft)],
+                contents: [.new([draft])],
                 firstSequence: next
             )
             do throws(LogError) {
@@ -213,7 +213,7 @@ extension Space {
             // for a sequence that there is not, so it is not appended, whatever else happens.
             let append = Append(
                 space: id,
-                contents: [.batch(types.draft)],
+                contents: [.new([types.draft])],
                 firstSequence: 0
             )
             do throws(LogError) { _ = try store.append(append) } catch {

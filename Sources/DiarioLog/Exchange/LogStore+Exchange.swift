@@ -420,7 +420,7 @@ extension Writer {
         beginFrame()
         for seed in seeds {
             try makeRoom(SpaceIndex.seedSize)
-            append(seed, of: id)
+            draft.append(seed, of: id)
         }
         try finishFrame()
         store.hashes.remove(id)

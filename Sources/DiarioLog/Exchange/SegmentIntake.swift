@@ -198,8 +198,7 @@ extension Writer {
         try begin()
         defer { end() }
         beginFrame()
-        Record.append(.state, id, to: &frame) { state.append(to: &$0) }
-        recordCount += 1
+        draft.append(.state, of: id) { state.append(to: &$0) }
         try finishFrame()
         store.hashes.remove(id)
     }

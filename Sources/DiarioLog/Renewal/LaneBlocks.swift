@@ -133,7 +133,9 @@ struct LaneBlocks: ~Copyable {
 
     private mutating func keep(_ block: [UInt8]) throws(LogError) {
         do throws(FormatError) {
-            blocks.append(.lane(ReceivedRows(block, try Block.check(block.span))))
+            blocks.append(
+                .received(ReceivedRows(block, try Block.check(block.span), isPending: true))
+            )
         } catch {
             throw .format(error)
         }

@@ -172,6 +172,6 @@ extension Writer {
         try home.takeNewReplica(behind: last, in: store.directory, entropy: store.entropy)
         keep(home)
         // What earlier commits left knows the old id.
-        forgetStaged()
+        staged.removeAll()
     }
 }

@@ -344,6 +344,6 @@ extension Writer {
         var home = try writableHome(space)
         try home.takeFormer(former, in: store.directory)
         keep(home)
-        forgetStaged()
+        staged.removeAll()
     }
 }

@@ -403,7 +403,7 @@ extension LogStore {
             manifest.authority = authority
             try writer.replaceManifest(manifest)
             // What was appended so far knows of no authority.
-            writer.forgetStaged()
+            writer.staged.removeAll()
         }
     }
 }

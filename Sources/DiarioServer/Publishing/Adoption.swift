@@ -318,7 +318,7 @@ struct Adoption {
                 _ = try store.append(
                     Append(
                         space: staging,
-                        content: .authority([try MovedEvent.draft(publish, of: store)])
+                        content: .new([try MovedEvent.draft(publish, of: store)], .authority)
                     )
                 )
             }

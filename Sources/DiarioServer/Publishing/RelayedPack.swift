@@ -45,7 +45,7 @@ extension SpaceAuthority {
             let drafts = try Self.drafts(of: pack, named.fingerprint, in: store)
             try logging { () throws(LogError) in
                 try store.keep(files, fingerprint: named.fingerprint)
-                _ = try store.append(drafts.map { .authority([$0]) }, to: space)
+                _ = try store.append(drafts.map { .new([$0], .authority) }, to: space)
             }
         }
     }

@@ -86,7 +86,7 @@ extension SyncWorld {
         let count = drawBatchSize(&draw)
         let drawn = (0..<count).map { _ in drawEvent(nil, base, &draw).event }
         let batch = book.nextBatch()
-        planned.contents = [.batch(kinds.batch(drawn))]
+        planned.contents = [.new([kinds.batch(drawn)])]
         planned.events = drawn.map { ($0, batch, false) }
         let append = Append(space: space, contents: planned.contents)
         let origins: [Origin]
@@ -168,7 +168,7 @@ extension SyncWorld {
             }
             drafts.append(kinds.batch(events))
         }
-        planned.contents.append(isSingle ? .singles(drafts) : .batches(drafts))
+        planned.contents.append(isSingle ? .new(drafts, .replicaSingly) : .new(drafts))
     }
 
     /// An event of a device, or of the server, and true if its actor is not allowed.

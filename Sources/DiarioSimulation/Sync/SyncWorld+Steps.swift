@@ -64,7 +64,7 @@ extension SyncWorld {
         }
         do throws(LogError) {
             _ = try store.append(
-                Append(space: space, content: .authority([batch]))
+                Append(space: space, content: .new([batch], .authority))
             )
         } catch {
             return try judge(error, of: nil, "adopt")

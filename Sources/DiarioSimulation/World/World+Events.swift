@@ -125,8 +125,8 @@ extension World {
                 )
             }
         }
-        if isAuthority { return .authority(batches) }
-        return isSingle ? .singles(batches) : .batches(batches)
+        if isAuthority { return .new(batches, .authority) }
+        return isSingle ? .new(batches, .replicaSingly) : .new(batches)
     }
 
     private func drawEvent(isAuthority: Bool) -> SimulatedEvent {
@@ -208,7 +208,9 @@ extension World {
         let store = try store(process)
         let sealed = store.sealedPendingCount(of: id)
         do throws(LogError) {
-            try store.promote(runs, in: id)
+            _ = try store.append(
+                Append(space: id, content: .promoted(runs))
+            )
         } catch {
             trace.add("p\(process) promote \(id.text.suffix(3)): \(name(error))")
             note(effect, lostBy: error)

@@ -67,8 +67,7 @@ extension Writer {
             var arrivals = Arrivals(store.index.withLock { $0[id] })
             try arrivals.take(runs)
             beginFrame()
-            Record.append(.promotion, id, to: &frame) { PromotedRun.append(runs, to: &$0) }
-            recordCount += 1
+            draft.append(.promotion, of: id) { PromotedRun.append(runs, to: &$0) }
             try finishFrame()
             _ = try store.hashes.range(of: id, in: store)
         }
@@ -156,7 +155,6 @@ extension Writer {
         body(&manifest)
         try replaceManifest(manifest)
         // What was staged before may say who gave positions then.
-        forgetStaged()
         staged.removeAll()
     }
 }

@@ -14,26 +14,11 @@ struct Writer: ~Copyable {
     var homes: [SpaceID: SpaceHome] = [:]
     /// What survives a power cut of spaces, as this process has made sure.
     var lasting: [SpaceID: SpaceHome] = [:]
-    var builder = BlockBuilder()
-    /// The frame under construction: room for its header, then records.
-    var frame: [UInt8] = []
-    var recordCount = 0
-    /// Where the records of the frame end; zeros follow.
-    var bodyEnd = 0
-    /// The block under construction, whose rows `builder` has.
-    var open: OpenBlock?
-    /// When its rows were accepted; empty if they are pending, or if there are none.
-    var times: [AcceptedRun] = []
-    /// What the frame under construction changes, by space.
-    var staged: [SpaceID: Staged] = [:]
-    /// The space that was staged last, taken out of the others: mostly it is the next one too.
-    var lastStaged: (SpaceID, Staged)?
-    /// True while `lastStaged` is what an earlier commit left, and nothing happened since.
-    var isCarried = false
+    var draft = FrameDraft()
+    /// What the frame under construction changes.
+    var staged = StagedSpaces()
     /// The time of the commit.
     var time = Timestamp(milliseconds: 0)
-    /// The rows of the frame under construction, as long as it holds nothing else.
-    var ownRows: [OwnRows] = []
     /// Spaces whose state is due, and did not fit in the frame in which it was.
     var lateStates: Set<SpaceID> = []
     /// Bytes of frames after which it is looked whether the log holds too much.
@@ -83,14 +68,7 @@ struct Writer: ~Copyable {
     /// Forgets what is not known any more since others wrote.
     private mutating func forget(_ news: SharedFrames.News) {
         guard news != .nothing else { return }
-        forgetStaged()
+        staged.removeAll()
         homes.removeAll()
-    }
-
-    /// Notes that the frame lies on disk at `place`, and that its events are to be hashed.
-    mutating func noteUnhashed(at place: FramePlace) {
-        guard lastStaged != nil || !staged.isEmpty else { return }
-        let others = staged.isEmpty ? [] : Array(staged.keys)
-        store.hashes.follow(frame, at: place, lastStaged?.0, others: others)
     }
 }

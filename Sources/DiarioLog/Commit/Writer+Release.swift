@@ -48,8 +48,7 @@ extension Writer {
     }
 
     mutating func append(_ rows: SealedRows, of id: SpaceID) {
-        Record.append(.sealed, id, to: &frame) { rows.append(to: &$0) }
-        recordCount += 1
+        draft.append(.sealed, of: id) { rows.append(to: &$0) }
     }
 
     /// Writes down that there is a space without events; durable when it returns.
@@ -89,14 +88,13 @@ extension Writer {
         }
         try writeState(of: old)
         homes[old] = nil
-        forgetStaged()
+        staged.removeAll()
     }
 
     /// Writes down that a space is not there any more.
     mutating func writeDropped(_ id: SpaceID) throws(LogError) {
         beginFrame()
-        Record.append(.dropped, id, to: &frame) { _ in }
-        recordCount += 1
+        draft.append(.dropped, of: id) { _ in }
         try finishFrame()
         homes[id] = nil
         lasting[id] = nil
@@ -149,7 +147,8 @@ extension Writer {
             let seeds = space.seeds.filter { $0.value.file == file }
             for (key, entry) in seeds.sorted(by: { $0.key < $1.key }) {
                 try makeRoom(SpaceIndex.seedSize)
-                append(SaltSeed(replica: key.replica, group: key.group, root: entry.root), of: id)
+                let seed = SaltSeed(replica: key.replica, group: key.group, root: entry.root)
+                draft.append(seed, of: id)
             }
             if let state = space.state, state.file == file {
                 let range = try store.hashes.range(of: id, in: store)
@@ -170,7 +169,7 @@ extension Writer {
 
     /// Makes sure that the frame takes `size` more bytes; else it is written and another begun.
     mutating func makeRoom(_ size: Int) throws(LogError) {
-        guard frame.count + size + Record.headerSize > store.sizes.frameMax else { return }
+        guard draft.bytes.count + size + Record.headerSize > store.sizes.frameMax else { return }
         try finishFrame()
         beginFrame()
     }
@@ -190,8 +189,7 @@ extension Writer {
             throw run.fault(error)
         }
         try makeRoom(Record.headerSize + bytes.count)
-        Record.append(.rows, id, to: &frame) { $0.append(contentsOf: bytes) }
-        recordCount += 1
+        draft.append(.rows, of: id) { $0.append(contentsOf: bytes) }
         return true
     }
 
@@ -205,28 +203,23 @@ extension Writer {
         if try copyWhole(run, lane: lane, of: id) { return }
         let bytes = try store.block(of: run)
         try makeRoom(bytes.count + store.sizes.frameMax / 16)
+        let rows = Int(run.skip)..<Int(run.skip) + Int(run.count)
         do throws(FormatError) {
             let block = bytes.span
-            let head = try BlockHead.parse(block, verifyChecksum: true)
-            let key = BlockKey(
+            let key = FrameDraft.BlockKey(
                 space: id,
-                isAuthority: head.summary.isAuthority,
+                isAuthority: try BlockSummary.parse(block, verifyChecksum: false).isAuthority,
                 laneReplica: lane?.replica
             )
-            open = OpenBlock(key: key, position: lane == nil ? run.first : nil)
-            var cursor = RowCursor(block, head.summary)
-            let rows = Int(run.skip)..<Int(run.skip) + Int(run.count)
-            while let row = try cursor.next(), row.index < rows.upperBound {
-                guard rows.contains(row.index) else { continue }
-                try builder.append(row, of: block, type: head.types[row.typeIndex])
-                if let time = run.promotedAt ?? row.acceptedAt?.milliseconds {
-                    note(count: 1, acceptedAt: time)
-                }
-            }
+            try draft.append(
+                rows,
+                of: block,
+                key,
+                position: lane == nil ? run.first : nil,
+                acceptedAt: run.promotedAt
+            )
         } catch {
-            closeBlock()
             throw run.fault(error)
         }
-        flushRows()
     }
 }

@@ -4,51 +4,29 @@ package import DiarioFormat
 /// Events that are to be appended to one space, all of them or none.
 package struct Append: Sendable {
     package enum Content: Sendable {
-        /// New events of this replica, which are one batch.
-        case batch(DraftBatch)
-        /// New events of this replica.
-        case batches([DraftBatch])
-        /// New events of this replica, each of which is a batch of its own; the drafts are
-        /// containers, without references from one event to another.
-        case singles([DraftBatch])
-        /// New events of the authority: types of the pack `engine`, and reference data.
-        case authority([DraftBatch])
-        /// Events that keep their origins and times.
+        /// New events; each draft is a batch.
+        case new([DraftBatch], Author = .replica)
+        /// Events that keep their origins and times; positions are given here.
         case preserved([PreservedRows])
-        /// The same, from the authority of a space whose authority is elsewhere.
-        case accepted([PreservedRows])
         /// Rows as they came from elsewhere.
         case received(ReceivedRows)
-        /// Pending events of this replica, which have positions now.
+        /// Pending events, which have positions now.
         case promoted([PromotedRun])
-        /// Pending rows of one replica, for a space that is being staged.
-        case lane(ReceivedRows)
-
-        /// The rows of events that keep their origins and times; nil if it makes new events.
-        var preservedRows: [PreservedRows]? {
-            switch self {
-            case .preserved(let rows), .accepted(let rows): rows
-            case .batch, .batches, .singles, .authority, .received, .promoted, .lane: nil
-            }
-        }
     }
 
-    struct Kinds: OptionSet, Sendable {
-        let rawValue: UInt8
-
-        static let own = Kinds(rawValue: 1)
-        static let authority = Kinds(rawValue: 2)
-        static let preserved = Kinds(rawValue: 4)
-        static let accepted = Kinds(rawValue: 8)
-        static let received = Kinds(rawValue: 16)
-        static let promoted = Kinds(rawValue: 32)
-        static let lane = Kinds(rawValue: 64)
+    /// Who writes new events.
+    package enum Author: Sendable {
+        /// This replica.
+        case replica
+        /// This replica, each event as a batch of its own; the drafts are containers, without
+        /// references from one event to another.
+        case replicaSingly
+        /// The authority: types of the pack `engine`, and reference data.
+        case authority
     }
 
     package let space: SpaceID
     let contents: Few<Content>
-    /// Which kinds of events are in it.
-    let kinds: Kinds
     /// If given, the sequence that this replica's first event must get; else nothing is appended.
     package let firstSequence: UInt64?
     /// If given, the position directly after which the events must come; else nothing is appended.
@@ -64,7 +42,6 @@ package struct Append: Sendable {
     ) {
         self.space = space
         self.contents = Few(contents)
-        kinds = contents.reduce([]) { $0.union($1.kind) }
         self.firstSequence = firstSequence
         self.lastPosition = lastPosition
         sizeEstimate = contents.reduce(0) { $0 + $1.sizeEstimate }
@@ -73,7 +50,6 @@ package struct Append: Sendable {
     package init(space: SpaceID, content: Content) {
         self.space = space
         contents = Few(content)
-        kinds = content.kind
         firstSequence = nil
         lastPosition = nil
         sizeEstimate = content.sizeEstimate
@@ -81,27 +57,22 @@ package struct Append: Sendable {
 }
 
 extension Append.Content {
-    fileprivate var kind: Append.Kinds {
+    /// Whether the space must give positions here, or must not; nil if either will do.
+    var needsAuthority: Bool? {
         switch self {
-        case .batch, .batches, .singles: .own
-        case .authority: .authority
-        case .preserved: .preserved
-        case .accepted: .accepted
-        case .received: .received
-        case .promoted: .promoted
-        case .lane: .lane
+        case .new(_, .authority), .preserved: true
+        case .received(let rows) where rows.isPending: false
+        case .promoted: false
+        case .new, .received: nil
         }
     }
 
     /// About how many bytes of a frame it takes.
     var sizeEstimate: Int {
         switch self {
-        case .batch(let batch): Self.size(batch)
-        case .batches(let batches), .singles(let batches), .authority(let batches):
-            batches.reduce(0) { $0 + Self.size($1) }
-        case .preserved(let rows), .accepted(let rows):
-            rows.reduce(0) { $0 + Self.size($1.batch) + $1.frillMax }
-        case .received(let rows), .lane(let rows): rows.sizeMax + Self.blockFrill
+        case .new(let batches, _): batches.reduce(0) { $0 + Self.size($1) }
+        case .preserved(let rows): rows.reduce(0) { $0 + Self.size($1.batch) + $1.frillMax }
+        case .received(let rows): rows.sizeMax + Self.blockFrill
         case .promoted(let runs): PromotedRun.size * runs.count + Self.blockFrill
         }
     }
@@ -143,6 +114,36 @@ extension PreservedRows {
     /// Bytes that the rows may take in a block besides those of a batch: a replica, a run and a
     /// time for each.
     var frillMax: Int { envelopes.count * (8 + 16 + BlockBuilder.acceptedRunSizeMax) }
+}
+
+/// Rows of a block as it came from elsewhere, for the positions that come next.
+///
+/// An authority gives positions to rows without; any other space takes rows at the positions that
+/// they have, or pending ones.
+package struct ReceivedRows: Sendable {
+    /// A whole block that is not compressed.
+    package let block: [UInt8]
+    package let head: BlockHead
+    /// Whether the rows stay without positions: the lane of a space that this one is to replace.
+    let isPending: Bool
+
+    /// Takes a block that `Block.check` has let pass.
+    package init(_ block: [UInt8], _ head: BlockHead, isPending: Bool = false) {
+        self.block = block
+        self.head = head
+        self.isPending = isPending
+    }
+
+    var count: Int { head.summary.eventCount }
+
+    /// The position of the first of the rows; nil if they have none.
+    var firstPosition: UInt64? { head.summary.firstPosition }
+
+    /// An upper bound of the bytes that they take in a frame.
+    var sizeMax: Int {
+        block.count + head.times.count * BlockBuilder.acceptedRunSizeMax
+            + head.saltNodes.count * SpaceIndex.seedSize
+    }
 }
 
 /// The place of a batch, or of the batches given as one container.

@@ -25,28 +25,25 @@ extension Writer {
         time = store.time.now
         var outcomes = Few<Outcome>()
         outcomes.reserveCapacity(appends.count)
-        var isComplete = true
         var next = 0
         while next < appends.count {
-            beginFrame(carriesOn: next == 0 && isCarried)
+            beginFrame(carriesOn: next == 0)
             let first = next
             repeat {
                 outcomes.append(stage(appends[next]))
                 next += 1
             } while next < appends.count
-                && frame.count + builder.size + appends[next].sizeEstimate < store.sizes.frameMax
+                && draft.size + appends[next].sizeEstimate < store.sizes.frameMax
             do throws(LogError) {
                 try finishFrame()
             } catch {
-                isComplete = false
                 for index in first..<next {
                     // What was refused has its own reason.
                     if case .success = outcomes[index] { outcomes[index] = .failure(error) }
                 }
             }
         }
-        isCarried = isComplete && staged.isEmpty
-        lastStaged?.1.bytesToState -= frame.count
+        staged.end(frameSize: draft.bytes.count)
         if !lateStates.isEmpty { writeLateStates() }
         return outcomes
     }
@@ -69,67 +66,20 @@ extension Writer {
                 appendState(of: id, range, released: nil)
             }
             try finishFrame()
-        } catch {
-            forgetStaged()
-        }
+        } catch {}
     }
 
-    /// Forgets what earlier commits left of the space they staged last.
-    mutating func forgetStaged() {
-        isCarried = false
-        lastStaged = nil
-    }
-
-    /// Lets readers see the frame that was written last, which lies at `place`.
-    private mutating func replay(_ place: FramePlace) throws(LogError) {
-        if ownRows.count == recordCount {
-            store.index.withLock { index in
-                for rows in ownRows { index.replay(rows, of: place) }
-            }
-        } else {
-            let (bytes, engine) = (frame.span, store.engine)
-            do throws(FrameError) {
-                try store.index.withLock { (index) throws(FrameError) in
-                    try index.replay(bytes, FrameHeader.size..<bodyEnd, of: place, engine)
-                }
-            } catch {
-                throw LogError(error)
-            }
-        }
-        noteUnhashed(at: place)
-    }
-
-    /// Begins a frame; with `carriesOn`, what is known of the last space holds still.
+    /// Begins a frame; with `carriesOn`, what the last commit left of a space holds still.
     mutating func beginFrame(carriesOn: Bool = false) {
-        precondition(builder.isEmpty, "the last frame took all rows")
-        frame.removeAll(keepingCapacity: true)
-        frame.append(repeating: 0, count: FrameHeader.size)
-        recordCount = 0
-        ownRows.removeAll(keepingCapacity: true)
-        if !staged.isEmpty { staged.removeAll(keepingCapacity: true) }
-        if !carriesOn { lastStaged = nil }
-        // Without a space there is nothing to carry on; the first one of this frame is not carried.
-        isCarried = lastStaged != nil
-    }
-
-    /// Notes the spaces in which the frame completes a run of events that can be sealed.
-    private mutating func noteSealable() {
-        let step = UInt64(store.sizes.segmentCount)
-        // Looked at where it is: each commit comes by here, and a copy would count references.
-        if let mark = lastStaged?.1.dueSealMark, let id = lastStaged?.0 {
-            store.sealing.note(id, mark: mark, step: step)
-            lastStaged?.1.sealMarkNext = mark + step
-        }
-        for (id, space) in staged {
-            if let mark = space.dueSealMark { store.sealing.note(id, mark: mark, step: step) }
-        }
+        draft.begin()
+        staged.begin(carriesOn: carriesOn)
     }
 
     /// Notes if the log holds too much, whichever spaces that is of.
     ///
     /// Looked at from time to time is enough for a bound of so many bytes.
     private mutating func noteCrowded() {
-        bytesToLook -= frame.count
+        bytesToLook -= draft.bytes.count
         guard bytesToLook <= 0 else { return }
         bytesToLook = store.sizes.stateInterval
         let liveBytes = store.index.withLock { $0.liveBytesTotal }
@@ -139,21 +89,40 @@ extension Writer {
 
     /// Writes the frame under construction and syncs it; only then readers see it.
     mutating func finishFrame() throws(LogError) {
-        flushRows()
-        guard recordCount > 0 else { return }
-        bodyEnd = frame.count
+        draft.flushRows()
+        guard draft.recordCount > 0 else { return }
+        let end = draft.bytes.count
         // While this thread waits for the disk there is a processor to hash with.
         if store.hashes.isDue { store.helper?.hashSoon() }
         let place: FramePlace
         do throws(FrameError) {
-            place = try frames.log.append(&frame, recordCount: recordCount)
+            place = try frames.log.append(&draft.bytes, recordCount: draft.recordCount)
         } catch {
             // What was staged after it stands on events that are not there.
-            forgetStaged()
+            staged.removeAll()
             throw LogError(error)
         }
-        noteSealable()
+        staged.noteSealable(in: store.sealing, step: UInt64(store.sizes.segmentCount))
         noteCrowded()
-        try replay(place)
+        try replay(FrameHeader.size..<end, of: place)
+        let (last, others) = staged.ids
+        guard last != nil || !others.isEmpty else { return }
+        store.hashes.follow(draft.bytes, at: place, last, others: others)
+    }
+
+    /// Lets readers see the records of the frame, which is on disk at `place`.
+    private func replay(_ body: Range<Int>, of place: FramePlace) throws(LogError) {
+        guard !draft.isPlain else {
+            return store.index.withLock { index in
+                for rows in draft.ownRows { index.replay(rows, of: place) }
+            }
+        }
+        do throws(FrameError) {
+            try store.index.withLock { (index) throws(FrameError) in
+                try index.replay(draft.bytes.span, body, of: place, store.engine)
+            }
+        } catch {
+            throw LogError(error)
+        }
     }
 }
