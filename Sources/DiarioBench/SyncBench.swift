@@ -126,7 +126,7 @@ struct BenchReplica {
         )
         return try (first..<first + UInt64(events.count)).map { sequence in
             let one = PendingEvents(replica: pending.replica, sequences: sequence...sequence)
-            let blocks = try store.pendingBlocks(of: id, one).blocks
+            let blocks = try store[id].pendingBlocks(one).blocks
             let push = Push(standing: standing, replica: pending.replica, blocks: blocks)
             return SyncMessage.push(push).encoded()
         }

@@ -56,6 +56,16 @@ extension LogStore {
         }
     }
 
+    /// True if a pack is kept here, and will be after a power cut.
+    package func hasPack(_ fingerprint: Hash32) throws(LogError) -> Bool {
+        try storing { () throws(StorageError) in
+            guard try shared.directory.exists(LogPaths.pack(fingerprint)) else { return false }
+            // Its name may be the last thing that a process did before it died.
+            try shared.directory.syncDirectory(LogPaths.packs)
+            return true
+        }
+    }
+
     /// The files of a pack that was kept, sorted by path, checked against the fingerprint.
     package func packFiles(_ fingerprint: Hash32) throws(LogError) -> [PackFile] {
         try Self.packFiles(fingerprint, in: shared.directory)

@@ -331,7 +331,7 @@ package struct LogVerify: ~Copyable {
         guard result.faults.isEmpty else { return }
         result.root = check.root()
         guard positions.lowerBound == 1 else { return }
-        guard result.root != (try store.root(of: space, size: head)) else { return }
+        guard result.root != (try store[space].proofs.root(size: head)) else { return }
         result.root = nil
         result.faults.append(
             Fault(
@@ -343,11 +343,11 @@ package struct LogVerify: ~Copyable {
     }
 
     private mutating func readFiles() throws(LogError) {
-        result.faults += try store.inboxFaults(of: space)
-        result.faults += try store.keptFaults(of: space)
-        result.faults += try store.importFaults(of: space)
-        result.faults += try store.remoteFaults(of: space)
-        if let fault = try store.publishingFault(of: space, root: result.root) {
+        result.faults += try store[space].inbox.faults()
+        result.faults += try store[space].kept.faults()
+        result.faults += try store[space].imports.faults()
+        result.faults += try store[space].remoteFaults()
+        if let fault = try store[space].publishingFault(root: result.root) {
             result.faults.append(fault)
         }
     }

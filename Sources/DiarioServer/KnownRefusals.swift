@@ -13,11 +13,11 @@ struct KnownRefusals: Sendable {
 
     /// Reads what was appended since.
     mutating func follow(_ space: SpaceID, in store: LogStore) throws(LogError) {
-        let (head, mark) = store.authorityMark(of: space)
+        let (head, mark) = store[space].authorityMark()
         guard end < head else { return }
         // Refusals are the authority's: where it wrote nothing there are none to be looked for.
         if mark != authorityMark {
-            for run in try store.refusals(in: end + 1...head, of: space) {
+            for run in try store[space].refusals(in: end + 1...head) {
                 runs[run.replica, default: []].append(run)
             }
         }

@@ -22,7 +22,7 @@ package struct LastClocks: Sendable {
     ) throws(LogError) -> HybridTime? {
         if let known = known[replica], known.sequence == sequence { return known.clock }
         guard sequence > 0 else { return nil }
-        return try store.lastClock(of: replica, through: sequence, in: space)
+        return try store[space].lastClock(of: replica, through: sequence)
     }
 
     package mutating func note(

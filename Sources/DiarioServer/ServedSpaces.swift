@@ -89,7 +89,7 @@ package final class ServedSpaces: Sendable {
         return try authority(of: space).whileAlone { (outline, clocks) throws(Refusal) in
             var newCount = count
             if let named {
-                let last = store.lastSequence(of: named.replica, in: space.id)
+                let last = store[space.id].lastSequence(of: named.replica)
                 newCount = named.sequences.count { $0 > last }
                 try checkOwn(named.replica, in: space)
                 try checkHolder(
@@ -112,7 +112,7 @@ package final class ServedSpaces: Sendable {
         do throws(LogError) { own = try store.author(of: space.id).0 } catch {
             throw Refusal(error)
         }
-        guard replica != own, !store.isAuthority(replica, in: space.id) else {
+        guard replica != own, !store[space.id].isAuthority(replica) else {
             throw Refusal(.forbidden, "\(replica.text) is the server's own id. Draw another one.")
         }
     }

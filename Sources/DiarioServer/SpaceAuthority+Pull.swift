@@ -16,15 +16,14 @@ extension SpaceAuthority {
         }
         let countMax = Int(clamping: max(pull.countMax, 1))
         return try logging { () throws(LogError) in
-            let (pieces, end) = try store.news(
-                of: space,
+            let (pieces, end) = try store[space].news(
                 after: pull.standing.size,
                 own: own,
                 countMax: countMax,
                 inColumns: true,
                 afterContext: pull.hasContext
             )
-            guard let root = try store.root(of: space, size: end) else {
+            guard let root = try store[space].proofs.root(size: end) else {
                 throw .outOfOrder(what: "the root at \(end) is not known")
             }
             return News(
@@ -52,7 +51,7 @@ extension SpaceAuthority {
             let middle = same.startIndex + same.count / 2
             let point = same[middle]
             let root = try logging { () throws(LogError) in
-                try store.root(of: space, size: point.size)
+                try store[space].proofs.root(size: point.size)
             }
             if root == point.root {
                 known = point.size

@@ -209,7 +209,7 @@ package final class SpaceAuthority: Sendable {
         state.withLock { state in
             do throws(Refusal) {
                 guard !state.isRetired else { throw Self.retired }
-                let last = store.lastSequence(of: events.replica, in: space)
+                let last = store[space].lastSequence(of: events.replica)
                 let outline = store.outline(of: space, manifest)
                 try gate(events.facts(seenThrough: last, of: outline, isRelayed: isRelayed))
                 outcome = .success(try judge(events, from: caller, &state))
@@ -287,7 +287,7 @@ package final class SpaceAuthority: Sendable {
         from caller: Caller,
         _ state: inout State
     ) throws(Refusal) -> [Verdict] {
-        guard !store.isAuthority(events.replica, in: space) else {
+        guard !store[space].isAuthority(events.replica) else {
             throw Refusal(.forbidden, "\(events.replica.text) is the authority's own id.")
         }
         let types = try types(&state)
@@ -311,7 +311,7 @@ package final class SpaceAuthority: Sendable {
         _ types: SpaceTypes,
         _ state: inout State
     ) throws(LogError) -> [Verdict] {
-        let last = store.lastSequence(of: events.replica, in: space)
+        let last = store[space].lastSequence(of: events.replica)
         var decided = Decisions()
         try state.refusals.follow(space, in: store)
         guard try repeatKnown(events, through: last, state.refusals, &decided),
@@ -362,7 +362,7 @@ package final class SpaceAuthority: Sendable {
 
     /// Whether events have other salts than those that are known here.
     private func contradicts(_ events: PushedEvents) -> Bool {
-        events.seeds.contains { store.contradicts($0, in: space) }
+        events.seeds.contains { store[space].contradicts($0) }
     }
 
     /// The types of the space by now.
@@ -388,7 +388,7 @@ package final class SpaceAuthority: Sendable {
         guard let first = events.batches.first?.firstSequence, first <= last else { return true }
         let seen = events.batches.prefix { $0.firstSequence <= last }
         let range = first...(seen.last?.lastSequence ?? last)
-        var known = try store.known(range, of: events.replica, in: space)[...]
+        var known = try store[space].known(range, of: events.replica)[...]
         let isContradicted = contradicts(events)
         var hasher = EventHasher()
         for batch in seen {

@@ -269,7 +269,7 @@ struct NamedEventsTests {
         let replica = try #require(ReplicaID(text: Self.replica))
         let clocks = try (1...6).map { sequence in
             try #require(
-                try world.store.lastClock(of: replica, through: sequence, in: space.id)
+                try world.store[space.id].lastClock(of: replica, through: sequence)
             )
         }
         #expect(zip(clocks, clocks.dropFirst()).allSatisfy { $0 < $1 })

@@ -109,7 +109,7 @@ private struct FlipSample {
                 answers.rows.append(try EventRow.all(space, in: store))
                 answers.roots.append(try store.root(of: space))
                 if try store.status(of: space).head > 0 {
-                    _ = try store.inclusion(of: 1, in: space)
+                    _ = try store[space].proofs.inclusion(of: 1)
                 }
             }
         } catch {

@@ -36,14 +36,14 @@ import Testing
             note(1, 3, [run(9, 2, as: 1), run(3, 1, as: 3)]),
             ImportNote(group: nil, runs: [run(1, 2, as: 20), run(30, 5, as: 7)]),
         ]
-        for note in notes { try store.keep(note, of: lane.space) }
-        let read = try store.readImports(of: lane.space)
+        for note in notes { try store[lane.space].imports.keep(note) }
+        let read = try store[lane.space].imports.read()
         #expect(read.faults == [])
         #expect(read.notes.count == 2)
         for note in notes { #expect(read.notes.contains(note)) }
         #expect(notes[0].runs == [run(3, 1, as: 3), run(9, 2, as: 1)])
-        try store.remove(notes, of: lane.space)
-        #expect(try store.readImports(of: lane.space).notes == [])
+        try store[lane.space].imports.remove(notes)
+        #expect(try store[lane.space].imports.read().notes == [])
     }
 
     /// The first that says where an event was recorded counts, as it does when it is looked up.
@@ -57,7 +57,7 @@ import Testing
     @Test func everyFlippedBitIsFound() throws {
         let (store, space) = (lane.store, lane.space)
         let note = note(1, 3, [run(9, 2, as: 1), run(3, 1, as: 3)])
-        try store.keep(note, of: space)
+        try store[space].imports.keep(note)
         let directory = lane.log.disk.process(1)
         let path = try #require(
             try directory.list(LogPaths.imports(space)).first { $0.hasSuffix(".dimp") }
@@ -103,8 +103,8 @@ import Testing
         try lane.append(1)
         try lane.append(2)
         let kept = note(1, 1, [run(5, 1, as: 1)])
-        try store.keep(kept, of: lane.space)
-        try store.keep(note(2, 2, [run(6, 2, as: 2)]), of: lane.space)
+        try store[lane.space].imports.keep(kept)
+        try store[lane.space].imports.keep(note(2, 2, [run(6, 2, as: 2)]))
         let fork = Origin(replica: lane.replica, sequence: 2)
         let plan = SpaceRenewal.Plan(size: 0, epoch: 0, fork: fork)
         let space = try SpaceRenewal.run(plan, of: lane.space, in: store) { _ in nil }.space
@@ -115,7 +115,7 @@ import Testing
             count: 2,
             newFirst: Origin(replica: replica, sequence: 1)
         )
-        let (notes, faults) = try store.readImports(of: space)
+        let (notes, faults) = try store[space].imports.read()
         #expect(faults == [])
         #expect(notes.count == 2)
         #expect(notes.contains(kept))

@@ -41,10 +41,9 @@ import Testing
 
         /// Proves a position and checks that with what the leaves say.
         func checkInclusion(_ position: Int, size: Int?) throws {
-            let proven = try store.inclusion(
+            let proven = try store[space].proofs.inclusion(
                 of: UInt64(position),
-                size: size.map { UInt64($0) },
-                in: space
+                size: size.map { UInt64($0) }
             )
             let found = try #require(proven)
             var hasher = EventHasher()
@@ -60,10 +59,9 @@ import Testing
         }
 
         func checkConsistency(from: Int, to size: Int?) throws {
-            let proven = try store.consistency(
+            let proven = try store[space].proofs.consistency(
                 from: UInt64(from),
-                to: size.map { UInt64($0) },
-                in: space
+                to: size.map { UInt64($0) }
             )
             let found = try #require(proven)
             var hasher = EventHasher()
@@ -87,7 +85,7 @@ import Testing
                 try checkInclusion(position, size: position + random.below(count - position + 1))
                 try checkConsistency(from: position, to: nil)
                 try checkConsistency(from: random.below(position), to: position)
-                #expect(try store.root(of: space, size: UInt64(position)) == root(position))
+                #expect(try store[space].proofs.root(size: UInt64(position)) == root(position))
             }
             try checkConsistency(from: 0, to: 0)
             try checkConsistency(from: 0, to: nil)
@@ -107,36 +105,36 @@ import Testing
         let sample = try Sample(count: 1500)
         try sample.checkAll()
         for size in [1, 255, 256, 600, 1024, 1500] {
-            try sample.store.extendTiles(of: sample.space, to: UInt64(size))
+            try sample.store[sample.space].proofs.extendTiles(to: UInt64(size))
             #expect(try sample.tiles.size == UInt64(size))
             try sample.checkAll()
         }
         // Less than there is already changes nothing.
-        try sample.store.extendTiles(of: sample.space, to: 3)
+        try sample.store[sample.space].proofs.extendTiles(to: 3)
         #expect(try sample.tiles.size == 1500)
     }
 
     @Test func whatIsNotThereIsNotProven() throws {
         let sample = try Sample(count: 20)
         let (store, space) = (sample.store, sample.space)
-        #expect(try store.inclusion(of: 0, in: space) == nil)
-        #expect(try store.inclusion(of: 21, in: space) == nil)
-        #expect(try store.inclusion(of: 5, size: 4, in: space) == nil)
-        #expect(try store.inclusion(of: 5, size: 21, in: space) == nil)
-        #expect(try store.inclusion(of: 5, size: .max, in: space) == nil)
-        #expect(try store.consistency(from: 21, in: space) == nil)
-        #expect(try store.consistency(from: 5, to: 4, in: space) == nil)
-        #expect(try store.consistency(from: .max, to: .max, in: space) == nil)
-        #expect(try store.root(of: space, size: 21) == nil)
-        #expect(try store.provenEvent(at: 0, in: space) == nil)
-        #expect(try store.provenEvent(at: 21, in: space) == nil)
-        #expect(throws: LogError.self) { try store.extendTiles(of: space, to: 21) }
+        #expect(try store[space].proofs.inclusion(of: 0) == nil)
+        #expect(try store[space].proofs.inclusion(of: 21) == nil)
+        #expect(try store[space].proofs.inclusion(of: 5, size: 4) == nil)
+        #expect(try store[space].proofs.inclusion(of: 5, size: 21) == nil)
+        #expect(try store[space].proofs.inclusion(of: 5, size: .max) == nil)
+        #expect(try store[space].proofs.consistency(from: 21) == nil)
+        #expect(try store[space].proofs.consistency(from: 5, to: 4) == nil)
+        #expect(try store[space].proofs.consistency(from: .max, to: .max) == nil)
+        #expect(try store[space].proofs.root(size: 21) == nil)
+        #expect(try store[space].proofs.provenEvent(at: 0) == nil)
+        #expect(try store[space].proofs.provenEvent(at: 21) == nil)
+        #expect(throws: LogError.self) { try store[space].proofs.extendTiles(to: 21) }
     }
 
     @Test func anEventCarriesWhatItsLeafIsMadeOf() throws {
         let sample = try Sample(count: 60)
         for position in 1...60 {
-            let event = try sample.store.provenEvent(at: UInt64(position), in: sample.space)
+            let event = try sample.store[sample.space].proofs.provenEvent(at: UInt64(position))
             let found = try #require(event)
             var hasher = EventHasher()
             let bytes = found.row.bytes
@@ -149,7 +147,7 @@ import Testing
     @Test func releasedPositionsAreProvenFromTiles() throws {
         let sample = try Sample(count: 1500)
         let (store, space) = (sample.store, sample.space)
-        try store.extendTiles(of: space, to: 1024)
+        try store[space].proofs.extendTiles(to: 1024)
         try store.release(space, upTo: 1024)
         try sample.checkConsistency(from: 768, to: nil)
         try sample.checkConsistency(from: 1024, to: 1400)
@@ -157,7 +155,7 @@ import Testing
         try sample.checkInclusion(1500, size: 1500)
         // The rows of its level-0 tile are wanted.
         #expect(throws: LogError.released(position: 1, released: 1024)) {
-            try store.inclusion(of: 1, in: space)
+            try store[space].proofs.inclusion(of: 1)
         }
     }
 
@@ -166,7 +164,7 @@ import Testing
     /// As `verify` reads them; whichever bit is wrong.
     @Test func aCheckOfTilesFindsTheDamage() throws {
         let sample = try Sample(count: 1100)
-        try sample.store.extendTiles(of: sample.space, to: 1030)
+        try sample.store[sample.space].proofs.extendTiles(to: 1030)
         #expect(try fault(of: sample) == nil)
         let path = "spaces/\(sample.space.text)/tiles/1"
         for offset in stride(from: 0, to: 128, by: 31) {
@@ -195,7 +193,7 @@ import Testing
     func damagedTilesAreNotBelieved(seed: UInt64, names: [String]) throws {
         var random = SeededRandom(seed: seed)
         let sample = try Sample(count: 1100)
-        try sample.store.extendTiles(of: sample.space, to: 1100)
+        try sample.store[sample.space].proofs.extendTiles(to: 1100)
         let folder = "spaces/\(sample.space.text)/tiles"
         for name in names {
             let path = "\(folder)/\(name)"
@@ -212,7 +210,7 @@ import Testing
     @Test func damagedTilesWithoutRowsAreCorruption() throws {
         let sample = try Sample(count: 1500)
         let (store, space) = (sample.store, sample.space)
-        try store.extendTiles(of: space, to: 1024)
+        try store[space].proofs.extendTiles(to: 1024)
         try store.release(space, upTo: 1024)
         let file = "spaces/\(space.text)/tiles/1"
         try sample.log.disk.flipBit(3, at: 70, of: file)
@@ -222,7 +220,7 @@ import Testing
             what: "the hashes there do not make the root of the log"
         )
         #expect(throws: LogError.corrupt(fault)) {
-            try store.consistency(from: 256, in: space)
+            try store[space].proofs.consistency(from: 256)
         }
     }
 
@@ -230,13 +228,13 @@ import Testing
         let sample = try Sample(count: 700)
         let path = "spaces/\(sample.space.text)/tiles/"
         for name in ["1", "size"] {
-            try sample.store.extendTiles(of: sample.space, to: 700)
+            try sample.store[sample.space].proofs.extendTiles(to: 700)
             let whole = try Files.contents(of: path + "1", in: sample.log.disk, sizeMax: 1000)
             #expect(whole.count == 64)
             try sample.log.disk.remove(path + name)
             #expect(try sample.tiles.size == 0)
             try sample.checkAll()
-            try sample.store.extendTiles(of: sample.space, to: 600)
+            try sample.store[sample.space].proofs.extendTiles(to: 600)
             #expect(try Files.contents(of: path + "1", in: sample.log.disk, sizeMax: 1000) == whole)
         }
     }
@@ -254,11 +252,11 @@ import Testing
                 count += 1
                 let sample = try Sample(count: Int(end))
                 sample.log.random = SeededRandom(seed: UInt64(count))
-                try sample.store.extendTiles(of: sample.space, to: start)
+                try sample.store[sample.space].proofs.extendTiles(to: start)
                 sample.log.disk.cutAfter(operations: count, moment)
                 isCut = false
                 do {
-                    try sample.store.extendTiles(of: sample.space, to: end)
+                    try sample.store[sample.space].proofs.extendTiles(to: end)
                 } catch LogError.storage(.cut) {
                     isCut = true
                 }
@@ -282,7 +280,7 @@ import Testing
         }
         let store = try sample.log.open()
         let end = sample.leaves.count
-        try store.extendTiles(of: sample.space, to: UInt64(end))
+        try store[sample.space].proofs.extendTiles(to: UInt64(end))
         tiles = try TileStore(sample.log.disk, space: sample.space)
         #expect(tiles.size == UInt64(end))
         #expect(tiles.range.root(&hasher) == sample.root(end))

@@ -17,20 +17,20 @@ struct RemoteFileTests {
         let log = try TestLog(seed: 1)
         let store = try log.open()
         let space = try store.makeSpace(isAuthority: false).space
-        #expect(try store.remote(of: space) == nil)
-        #expect(try store.lastSync(of: space) == nil)
+        #expect(try store[space].remote() == nil)
+        #expect(try store[space].lastSync() == nil)
         var remote = Self.remote
         for certificates in [nil, "/etc/own certificates.pem"] {
             remote.certificates = certificates
-            try store.setRemote(remote, of: space)
-            #expect(try store.remote(of: space) == remote)
+            try store[space].setRemote(remote)
+            #expect(try store[space].remote() == remote)
         }
-        try store.noteSync(of: space, head: 17)
+        try store[space].noteSync(head: 17)
         let success = LastSyncFile.Success(at: log.clock.now, head: 17)
-        #expect(try store.lastSync(of: space) == LastSyncFile(success))
-        try store.setRemote(nil, of: space)
-        try store.setRemote(nil, of: space)
-        #expect(try store.remote(of: space) == nil)
+        #expect(try store[space].lastSync() == LastSyncFile(success))
+        try store[space].setRemote(nil)
+        try store[space].setRemote(nil)
+        #expect(try store[space].remote() == nil)
         #expect(try store.verify(space) { _ in nil }.faults == [])
     }
 
@@ -39,14 +39,14 @@ struct RemoteFileTests {
         let log = try TestLog(seed: 1)
         let store = try log.open()
         let space = try store.makeSpace(isAuthority: false).space
-        try store.noteFailedSync(of: space, "It is\noffline.")
+        try store[space].noteFailedSync("It is\noffline.")
         let first = LastSyncFile.Failure(at: log.clock.now, message: "It is offline.")
-        #expect(try store.lastSync(of: space) == LastSyncFile(nil, first))
-        try store.noteSync(of: space, head: 3)
+        #expect(try store[space].lastSync() == LastSyncFile(nil, first))
+        try store[space].noteSync(head: 3)
         let success = LastSyncFile.Success(at: log.clock.now, head: 3)
-        #expect(try store.lastSync(of: space) == LastSyncFile(success))
-        try store.noteFailedSync(of: space, String(repeating: "\u{e9}", count: 5000))
-        let last = try #require(try store.lastSync(of: space))
+        #expect(try store[space].lastSync() == LastSyncFile(success))
+        try store[space].noteFailedSync(String(repeating: "\u{e9}", count: 5000))
+        let last = try #require(try store[space].lastSync())
         #expect(last.success == success)
         #expect(last.failure?.message == String(repeating: "\u{e9}", count: 1024))
         #expect(try store.verify(space) { _ in nil }.faults == [])
@@ -72,12 +72,12 @@ struct RemoteFileTests {
         let store = try log.open()
         let space = try store.makeSpace(isAuthority: false).space
         try Files.replace(LogPaths.remote(space), with: [1, 2, 3], in: store.directory)
-        #expect { try store.remote(of: space) } throws: {
+        #expect { try store[space].remote() } throws: {
             guard case .corrupt? = $0 as? LogError else { return false }
             return true
         }
-        try store.setRemote(Self.remote, of: space)
-        #expect(try store.remote(of: space) == Self.remote)
+        try store[space].setRemote(Self.remote)
+        #expect(try store[space].remote() == Self.remote)
     }
 
     @Test func aDamagedFileIsFound() throws {
@@ -86,9 +86,9 @@ struct RemoteFileTests {
             let store = try log.open()
             let space = try store.makeSpace(isAuthority: false).space
             _ = try store.append(log.append(3, to: space))
-            try store.setRemote(Self.remote, of: space)
-            try store.noteSync(of: space, head: 17)
-            #expect(try store.remoteFaults(of: space) == [])
+            try store[space].setRemote(Self.remote)
+            try store[space].noteSync(head: 17)
+            #expect(try store[space].remoteFaults() == [])
             let path = isRemote ? LogPaths.remote(space) : LogPaths.lastSync(space)
             try log.disk.flipBit(3, at: 20, of: path)
             let fault = Fault(file: path, offset: 0, what: "the file is damaged")

@@ -25,9 +25,9 @@ import Testing
         #expect(report.spaces.allSatisfy { $0.erased.isEmpty && $0.disputed.isEmpty })
         let erased = try EventRow.all(sample.sealed, in: target).filter { !$0.commitment.isEmpty }
         #expect(erased.map(\.commitment) == (0..<8).map { SalvageSample.commitment($0).bytes })
-        #expect(try target.inbox(of: sample.lane).count == 1)
-        #expect(try target.keptCount(of: sample.lane).events == 8)
-        #expect(try target.readImports(of: sample.lane).notes == [sample.note])
+        #expect(try target[sample.lane].inbox.entries().count == 1)
+        #expect(try target[sample.lane].kept.count().events == 8)
+        #expect(try target[sample.lane].imports.read().notes == [sample.note])
         #expect(try target.verify(sample.sealed) { _ in nil }.faults == [])
         #expect(try target.verify(sample.lane) { _ in nil }.faults == [])
     }
@@ -207,18 +207,15 @@ private struct SalvageSample {
         let author = try made.store.status(of: other).replica
         _ = try made.store.append(log.append(8, secret: true, to: other))
         let events = PendingEvents(replica: author, sequences: 1...8)
-        let block = try made.store.pendingBlocks(of: other, events).blocks[0]
-        try made.store.keepInInbox(
-            [
+        let block = try made.store[other].pendingBlocks(events).blocks[0]
+        try made.store[lane].inbox.keep([
                 InboxEntry(
                     replica: author,
                     sequences: 1...8,
                     writtenAt: log.clock.now,
                     block: block
                 )
-            ],
-            of: lane
-        )
+            ])
         let erased = try Self.erased(block, at: nil, log.clock.now)
         let received = ReceivedRows(erased, try Block.check(erased.span))
         _ = try made.store.append([.received(received)], to: sealed)

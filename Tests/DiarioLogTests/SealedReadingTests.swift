@@ -103,7 +103,7 @@ import Testing
         for _ in 0..<60 {
             let first = 1 + UInt64(sealed.log.random.below(Int(last)))
             let range = first...first + UInt64(sealed.log.random.below(40))
-            let known = try sealed.store.known(range, of: replica, in: sealed.space)
+            let known = try sealed.store[sealed.space].known(range, of: replica)
             let expected = view.canonical.enumerated().filter { _, event in
                 event.origin.replica == replica && range.contains(event.origin.sequence)
             }
@@ -111,7 +111,7 @@ import Testing
             #expect(known.map(\.position) == expected.map { UInt64($0.offset) + 1 })
         }
         let other = try #require(ReplicaID(rawValue: replica.rawValue ^ 1))
-        #expect(try sealed.store.known(1...9, of: other, in: sealed.space) == [])
+        #expect(try sealed.store[sealed.space].known(1...9, of: other) == [])
     }
 
     @Test func knownEventsReadNothingBehindTheirSegment() throws {
@@ -120,7 +120,7 @@ import Testing
         let origin = view.canonical[40].origin
         let before = sealed.store.segmentCounters
         let range = origin.sequence...origin.sequence + 1
-        #expect(try sealed.store.known(range, of: origin.replica, in: sealed.space).count == 2)
+        #expect(try sealed.store[sealed.space].known(range, of: origin.replica).count == 2)
         #expect(sealed.store.segmentCounters.since(before).segments == 1)
     }
 
@@ -145,13 +145,13 @@ import Testing
         #expect(tiles.size == 296)
         for position: UInt64 in [1, 100, 296, 297, 300] {
             let proven = try #require(
-                try sealed.store.inclusion(of: position, in: sealed.space)
+                try sealed.store[sealed.space].proofs.inclusion(of: position)
             )
             #expect(proven.root == leaves)
-            let event = try sealed.store.provenEvent(at: position, in: sealed.space)
+            let event = try sealed.store[sealed.space].proofs.provenEvent(at: position)
             #expect(event != nil)
         }
-        #expect(try sealed.store.consistency(from: 50, in: sealed.space) != nil)
+        #expect(try sealed.store[sealed.space].proofs.consistency(from: 50) != nil)
     }
 
     // MARK: Damage

@@ -72,7 +72,7 @@ struct SegmentIntakeTests {
         #expect(status.manifest.segments == before.manifest.segments)
         #expect(try store.root(of: space) == world.root)
         #expect(store.validate() == [])
-        try store.show(space)
+        try store[space].show()
         #expect(try store.verify(space) { _ in nil }.faults == [])
         // It is still there after the log was opened anew.
         try store.close()

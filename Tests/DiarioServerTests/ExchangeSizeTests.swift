@@ -50,7 +50,7 @@ struct ExchangeSizeTests {
         let isAfterContext = Block.needsContext(block.span)
         #expect(isAfterContext)
         let context = try #require(
-            try other.store.exchangeContext(of: other.space, size: other.head)
+            try other.store[other.space].exchangeContext(size: other.head)
         )
         var alone = BlockUnpacker()
         var reader = BlockUnpacker(context: context)

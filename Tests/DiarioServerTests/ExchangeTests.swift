@@ -93,7 +93,7 @@ struct ExchangeTests {
         // The pack, two events, and the refusal.
         #expect(pair.replica.head == 4)
         try expectEqual(pair.replica.root, pair.authorityRoot)
-        let inbox = try pair.replica.store.inbox(of: pair.replica.space)
+        let inbox = try pair.replica.store[pair.replica.space].inbox.entries()
         #expect(inbox.map(\.sequences) == [2...2])
         #expect(pair.replica.session.moved.refused == 1)
         // Sequences of refused events are used up.
@@ -141,7 +141,7 @@ struct ExchangeTests {
         try other.record("theirs", subject: "s1")
         try other.sync(with: pair.authority, at: pair.now)
         try pair.sync()
-        let inbox = try pair.replica.store.inbox(of: pair.replica.space)
+        let inbox = try pair.replica.store[pair.replica.space].inbox.entries()
         #expect(inbox.count == 1)
         try expectEqual(pair.replica.root, pair.authorityRoot)
     }
@@ -160,7 +160,7 @@ struct ExchangeTests {
         }
         if isBeside { try pair.besideAuthority(write) } else { try write(pair.authorityStore) }
         try pair.sync()
-        let inbox = try pair.replica.store.inbox(of: space)
+        let inbox = try pair.replica.store[space].inbox.entries()
         #expect(inbox.count == 1)
         try expectEqual(pair.replica.root, pair.authorityRoot)
     }

@@ -236,14 +236,14 @@ struct InboxTests {
         let origins = try world.record([note("mine", by: "alice")], on: other)
         let space = try world.space(of: device)
         let pending = try #require(other.store.standing(of: space.id).pending.first)
-        let (blocks, _) = try other.store.pendingBlocks(of: space.id, pending)
+        let (blocks, _) = try other.store[space.id].pendingBlocks(pending)
         let entry = InboxEntry(
             replica: pending.replica,
             sequences: pending.sequences,
             writtenAt: world.clock.now,
             block: blocks[0]
         )
-        try space.store.keepInInbox([entry], of: space.id)
+        try space.store[space.id].inbox.keep([entry])
         let batch = try #require(try space.inbox().first)
         #expect(!batch.isRefusalKnown)
         #expect(batch.origin == origins[0])

@@ -98,7 +98,7 @@ struct InboxWorld {
                 root: try store.root(of: id)
             ),
             replica: pending.replica,
-            blocks: try store.pendingBlocks(of: id, pending).blocks
+            blocks: try store[id].pendingBlocks(pending).blocks
         )
         let answer = authority.answer(SyncMessage.push(push).encoded(), from: alice)
         guard case .verdicts(let verdicts) = try SyncMessage(answer.span) else {

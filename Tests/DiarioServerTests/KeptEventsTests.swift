@@ -56,7 +56,7 @@ struct KeptEventsTests {
         #expect(Set(all).isSuperset(of: held))
         #expect(Set(all).count == all.count)
         for replica in world.replicas {
-            #expect(try replica.store.keptCount(of: replica.space).events == 0)
+            #expect(try replica.store[replica.space].kept.count().events == 0)
             #expect(replica.pendingCount == 0)
             #expect(try replica.inboxCount == 0)
             #expect(try replica.root == world.server.root(of: try world.home))
@@ -73,7 +73,7 @@ struct KeptEventsTests {
         try world.resume()
         try world.sync(1)
         let bob = world.replicas[1]
-        #expect(try bob.store.keptCount(of: bob.space) == (6, 3))
+        #expect(try bob.store[bob.space].kept.count() == (6, 3))
         #expect(bob.session.moved.pendingAgain == 2)
         #expect(bob.session.moved.kept == 6)
         // What the author sends meanwhile is known then, and nobody forks.
@@ -81,7 +81,7 @@ struct KeptEventsTests {
         try world.sync(1, relaying: true)
         #expect(world.replicas[1].session.moved.relayed >= 4)
         #expect(world.replicas[1].session.moved.recordedAgain == 0)
-        #expect(try world.replicas[1].store.keptCount(of: world.replicas[1].space).events == 0)
+        #expect(try world.replicas[1].store[world.replicas[1].space].kept.count().events == 0)
         // The author comes second, and finds it done.
         try world.sync(0)
         #expect(world.replicas[0].session.moved.recordedAgain == 0)
@@ -101,11 +101,11 @@ struct KeptEventsTests {
         try world.resume()
         try world.sync(1)
         let bob = world.replicas[1]
-        #expect(try bob.store.keptCount(of: bob.space).events == 1)
+        #expect(try bob.store[bob.space].kept.count().events == 1)
         #expect(try world.recordOverHTTP("sent by HTTP") == origin)
         try world.sync(1)
         let after = world.replicas[1]
-        #expect(try after.store.keptCount(of: after.space).events == 0)
+        #expect(try after.store[after.space].kept.count().events == 0)
         #expect(try world.origins(of: after.store, after.space).contains(origin))
         // Another event under that origin is none that was kept.
         try world.putBack()
@@ -114,7 +114,7 @@ struct KeptEventsTests {
         _ = try world.recordOverHTTP("another")
         try world.sync(1)
         let last = world.replicas[1]
-        #expect(try last.store.keptCount(of: last.space).events == 1)
+        #expect(try last.store[last.space].kept.count().events == 1)
     }
 
     @Test func theRightRelayIsNeeded() throws {
@@ -124,7 +124,7 @@ struct KeptEventsTests {
         try world.putBack()
         try world.resume()
         try world.sync(2)
-        let kept = try world.replicas[2].store.keptCount(of: world.replicas[2].space).events
+        let kept = try world.replicas[2].store[world.replicas[2].space].kept.count().events
         #expect(kept > 0)
         try world.sync(2, relaying: true)
         guard case .paused(let refusal) = world.replicas[2].session.machine.state else {
@@ -132,7 +132,7 @@ struct KeptEventsTests {
         }
         #expect(refusal.reason == .forbidden)
         let carol = world.replicas[2]
-        #expect(try carol.store.keptCount(of: carol.space).events == kept)
+        #expect(try carol.store[carol.space].kept.count().events == kept)
     }
 
     @Test func aRefusedBatchGoesToTheInboxOfWhoSentIt() throws {
@@ -145,10 +145,10 @@ struct KeptEventsTests {
         try world.server.recordNote("other", in: try world.home, subject: "kept")
         try world.sync(1, relaying: true)
         let bob = world.replicas[1]
-        let entry = try #require(try bob.store.inbox(of: bob.space).first)
+        let entry = try #require(try bob.store[bob.space].inbox.entries().first)
         #expect(entry.origin == world.askingForUnchanged)
         #expect(bob.session.moved.relayRefused == 1)
-        #expect(try bob.store.keptCount(of: bob.space).events == 0)
+        #expect(try bob.store[bob.space].kept.count().events == 0)
         // So it is for the author.
         try world.sync(0)
         #expect(try world.replicas[0].inboxCount == 1)
@@ -182,7 +182,7 @@ struct KeptEventsTests {
         #expect(all.count == 6)
         try world.sync(1)
         let bob = world.replicas[1]
-        #expect(try bob.store.keptCount(of: bob.space).events == 0)
+        #expect(try bob.store[bob.space].kept.count().events == 0)
         #expect(try bob.root == world.server.root(of: world.home))
     }
 
@@ -203,7 +203,7 @@ struct KeptEventsTests {
         for index in world.replicas.indices { try world.sync(index) }
         #expect(try Set(world.origins(of: world.server, world.home)).isSuperset(of: held))
         let bob = world.replicas[1]
-        #expect(try bob.store.keptCount(of: bob.space).events == 0)
+        #expect(try bob.store[bob.space].kept.count().events == 0)
     }
 
     @Test func whatIsGivenUpIsGone() throws {
@@ -213,8 +213,8 @@ struct KeptEventsTests {
         try world.resume()
         try world.sync(1)
         let bob = world.replicas[1]
-        try bob.store.dropKept(of: bob.space)
-        #expect(try bob.store.keptCount(of: bob.space) == (0, 0))
+        try bob.store[bob.space].kept.removeAll()
+        #expect(try bob.store[bob.space].kept.count() == (0, 0))
         try world.sync(1, relaying: true)
         #expect(world.replicas[1].session.moved.relayed == 0)
     }
@@ -241,7 +241,7 @@ struct KeptEventsTests {
         let report = try await diary.sync(with: transport)
         #expect(report.hasRestored)
         #expect((report.kept, report.pendingAgain) == (0, 0))
-        #expect(try world.server.root(of: try world.home, size: head) == root)
+        #expect(try world.server[try world.home].proofs.root(size: head) == root)
         #expect(try await !diary.sync(with: transport).hasRestored)
     }
 

@@ -99,7 +99,7 @@ struct KeptWorld {
         )
         var named = try #require(body.named)
         let head = server.head(of: try home)
-        _ = try named.append(after: 0, behind: head, server.clock(of: try home))
+        _ = try named.append(after: 0, behind: head, server[try home].clock())
         return origin
     }
 
@@ -194,8 +194,7 @@ struct KeptWorld {
                 let (store, space) = (replica.store, replica.space)
                 held.formUnion(try origins(of: store, space))
                 var place: KeptPlace?
-                while let run = try store.nextKept(
-                    of: space,
+                while let run = try store[space].kept.next(
                     behind: place,
                     without: [],
                     countMax: 10
@@ -203,7 +202,7 @@ struct KeptWorld {
                     place = run.end
                     held.formUnion(run.sequences.map { Origin(replica: run.replica, sequence: $0) })
                 }
-                for entry in try store.inbox(of: space) {
+                for entry in try store[space].inbox.entries() {
                     held.formUnion(
                         entry.sequences.map { Origin(replica: entry.replica, sequence: $0) }
                     )

@@ -26,8 +26,8 @@ struct Liar {
     ) throws -> SyncMessage? {
         let space = replica.space
         let author = try replica.store.status(of: space).replica
-        let first = store.lastSequence(of: author, in: space) + 1
-        let last = replica.store.lastSequence(of: author, in: space)
+        let first = store[space].lastSequence(of: author) + 1
+        let last = replica.store[space].lastSequence(of: author)
         guard first <= last else { return nil }
         var blocks: [RawBlock] = []
         for sequences in try batches(of: author, first...last).prefix(1 + random.below(4)) {
@@ -131,7 +131,7 @@ struct Liar {
     ) throws -> [RawBlock] {
         let events = PendingEvents(replica: author, sequences: sequences)
         var unpacker = BlockUnpacker()
-        return try replica.store.pendingBlocks(of: replica.space, events).blocks.map {
+        return try replica.store[replica.space].pendingBlocks(events).blocks.map {
             try RawBlock(unpacker.unpack($0).bytes)
         }
     }

@@ -190,7 +190,7 @@ struct MutationTests {
         try pair.sync(as: Caller(rights: [.read, .append], actor: "alice"))
         let space = pair.replica.space
         let directory = pair.replica.store.directory
-        let entry = try #require(try pair.replica.store.inbox(of: space).first)
+        let entry = try #require(try pair.replica.store[space].inbox.entries().first)
         let path = LogPaths.inboxEntry(entry.replica, entry.sequences.lowerBound, of: space)
         let file = try Files.contents(of: path, in: directory, sizeMax: Limits.blockSizeMax)
         var unpacker = BlockUnpacker()

@@ -147,12 +147,12 @@ struct TestReplica {
         }
         var intake = SegmentIntake(store, space)
         for name in names { try intake.take(name) }
-        try intake.finish(root: try #require(try source.root(of: space, size: intake.end)))
+        try intake.finish(root: try #require(try source[space].proofs.root(size: intake.end)))
         for adoption in intake.adoptions {
             let files = try source.packFiles(adoption.fingerprint)
             try store.keep(files, fingerprint: adoption.fingerprint)
         }
-        try store.show(space)
+        try store[space].show()
         session = ReplicaSession(store, space, seed: 3)
     }
 
@@ -221,7 +221,7 @@ struct TestReplica {
     }
 
     var head: UInt64 { store.standing(of: space).head }
-    var inboxCount: Int { get throws { try store.inbox(of: space).count } }
+    var inboxCount: Int { get throws { try store[space].inbox.entries().count } }
     var pendingCount: Int {
         store.standing(of: space).pending.reduce(0) { $0 + $1.sequences.count }
     }

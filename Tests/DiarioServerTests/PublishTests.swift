@@ -28,7 +28,7 @@ struct PublishTests {
         #expect(try world.publish() == .published)
         let home = try world.home
         // The positions are what they were, and one event says what happened.
-        #expect(try world.server.root(of: home, size: head) == root)
+        #expect(try world.server[home].proofs.root(size: head) == root)
         #expect(world.server.standing(of: home).head == head + 1)
         try world.record()
         try world.checkPublished()
@@ -95,13 +95,13 @@ struct PublishTests {
             world.entropy
         )
         try other.recordNote("with a position", in: world.space)
-        let file = try world.device.beginPublishing(world.space)
+        let file = try world.device[world.space].beginPublishing()
         try other.recordNote("without one", in: world.space)
         try other.recordNote("nor this", in: world.space)
         try world.record()
         #expect(try world.device.status(of: world.space).pending == 3)
         #expect(try world.device.status(of: world.space).head == file.size)
-        try world.device.takeBack(world.space)
+        try world.device[world.space].takeBack()
         try other.recordNote("with one again", in: world.space)
         try world.record()
         let status = try world.device.status(of: world.space)
@@ -114,7 +114,7 @@ struct PublishTests {
     @Test func aRefusalDoesNotGiveTheAuthorityBack() throws {
         let world = try PublishWorld(rights: [.read, .append])
         #expect(try world.publish() == nil)
-        #expect(try world.device.publishing(of: world.space) != nil)
+        #expect(try world.device[world.space].publishing() != nil)
         #expect(try world.device.status(of: world.space).manifest.authority == nil)
         try world.record()
         #expect(try world.device.status(of: world.space).pending == 1)
@@ -126,7 +126,7 @@ struct PublishTests {
             let answer = world.served.answer(request, to: "home", with: admin.text, at: now)
             try session.receive(answer, at: now)
         }
-        #expect(try world.device.publishing(of: world.space) == nil)
+        #expect(try world.device[world.space].publishing() == nil)
     }
 
     @Test func theNameOfAnotherSpaceIsNotGiven() throws {
@@ -166,7 +166,7 @@ struct PublishTests {
         let world = try PublishWorld()
         try world.device.markServed(world.space)
         #expect(throws: LogError.self) { try world.publish() }
-        #expect(try world.device.publishing(of: world.space) == nil)
+        #expect(try world.device[world.space].publishing() == nil)
         try world.checkKept()
     }
 
@@ -193,7 +193,7 @@ struct PublishTests {
 
     @Test func whatIsPendingGetsPositionsWhenTheAuthorityComesBack() throws {
         let world = try PublishWorld()
-        _ = try world.device.beginPublishing(world.space)
+        _ = try world.device[world.space].beginPublishing()
         for _ in 0..<3 { try world.record() }
         #expect(try world.device.status(of: world.space).pending == 3)
         #expect(try world.publish(.abandoning) != .published)
@@ -257,7 +257,7 @@ struct PublishTests {
             try session.receive(world.answer(request), at: world.clock.now)
         }
         #expect(try copy.status(of: world.space).manifest.authority == nil)
-        #expect(try copy.publishing(of: world.space) == nil)
+        #expect(try copy[world.space].publishing() == nil)
         try world.checkPublished()
     }
 
@@ -314,7 +314,7 @@ struct PublishTests {
         let world = try PublishWorld()
         try world.control.setQuota(of: try PublishWorld.home(), SpaceQuota(eventsMax: 2))
         #expect(try world.publish() == nil)
-        #expect(try world.device.publishing(of: world.space) != nil)
+        #expect(try world.device[world.space].publishing() != nil)
         try world.control.setQuota(of: try PublishWorld.home(), SpaceQuota())
         #expect(try world.publish() == .published)
         try world.checkPublished()
@@ -322,8 +322,8 @@ struct PublishTests {
 
     @Test func theFileSurvivesAsItWasAndNotDamaged() throws {
         let world = try PublishWorld()
-        let file = try world.device.beginPublishing(world.space)
-        #expect(try world.device.beginPublishing(world.space) == file)
+        let file = try world.device[world.space].beginPublishing()
+        #expect(try world.device[world.space].beginPublishing() == file)
         let bytes = file.encoded()
         #expect(PublishingFile(bytes.span) == file)
         for bit in 0..<bytes.count * 8 {

@@ -186,7 +186,7 @@ final class PublishWorld {
     /// Other replicas recorded `foreign` events of these.
     func checkPublished(_ where: String = "", foreign: Int = 0) throws {
         let comment = Comment(rawValue: `where`)
-        #expect(try device.publishing(of: space) == nil, comment)
+        #expect(try device[space].publishing() == nil, comment)
         #expect(try device.status(of: space).manifest.authority == nil, comment)
         try sync()
         let home = try home
@@ -204,7 +204,7 @@ final class PublishWorld {
     func checkKept(_ where: String = "") throws {
         let comment = Comment(rawValue: `where`)
         let here = try device.status(of: space)
-        #expect(try device.publishing(of: space) == nil, comment)
+        #expect(try device[space].publishing() == nil, comment)
         #expect(here.manifest.authority != nil, comment)
         #expect(here.pending == 0, comment)
         #expect((recorded...tried).contains(here.events), comment)

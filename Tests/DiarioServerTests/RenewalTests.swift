@@ -245,8 +245,8 @@ struct RenewalTests {
         let backup = pair.authorityDisk.copy()
         try pair.recordAmongGoodOnesOneThatIsRefused()
         let space = pair.replica.space
-        for entry in try pair.replica.store.inbox(of: space) {
-            try pair.replica.store.dropFromInbox(entry, of: space)
+        for entry in try pair.replica.store[space].inbox.entries() {
+            try pair.replica.store[space].inbox.drop(entry)
         }
         try pair.restoreAndResume(from: backup)
         try pair.sync(as: Self.alice)

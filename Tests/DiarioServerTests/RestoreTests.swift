@@ -45,7 +45,7 @@ struct RestoreTests {
         try world.record()
         #expect(try world.publish(.restoring) == .published)
         let home = try world.home
-        #expect(try world.server.root(of: home, size: head) == root)
+        #expect(try world.server[home].proofs.root(size: head) == root)
         let manifest = try world.server.status(of: home).manifest
         #expect(!manifest.isWaiting && manifest.isServed)
         #expect(manifest.epoch > epoch)
@@ -69,7 +69,7 @@ struct RestoreTests {
         }
         #expect(try world.publish(.restoring) == .published)
         let size = world.device.standing(of: world.space).head
-        #expect(try world.server.root(of: try world.home, size: size) == root)
+        #expect(try world.server[try world.home].proofs.root(size: size) == root)
         try world.checkPublished()
     }
 
@@ -214,7 +214,7 @@ struct RestoreTests {
     @Test func onlyAReplicaCan() throws {
         let world = try PublishWorld()
         #expect(throws: LogError.self) { try world.publish(.restoring) }
-        _ = try world.device.beginPublishing(world.space)
+        _ = try world.device[world.space].beginPublishing()
         #expect(throws: LogError.self) { try world.publish(.restoring) }
     }
 
@@ -284,7 +284,7 @@ struct RestoreTests {
                 lineage: Lineage(high: 1, low: 2),
                 epoch: status.manifest.epoch,
                 size: 0,
-                root: try #require(try world.device.root(of: world.space, size: 0))
+                root: try #require(try world.device[world.space].proofs.root(size: 0))
             )
         )
         let known = try SyncMessage(world.answer(SyncMessage.abandon(abandon).encoded()).span)

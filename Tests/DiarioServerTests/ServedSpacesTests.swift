@@ -162,7 +162,7 @@ struct ServedSpacesTests {
         try world.sync(&world.pair.replica, alice)
         #expect(world.head == head + 1)
         #expect(world.pair.replica.pendingCount == 0)
-        #expect(try world.pair.replica.store.inbox(of: world.pair.replica.space).isEmpty)
+        #expect(try world.pair.replica.store[world.pair.replica.space].inbox.entries().isEmpty)
     }
 
     @Test func anotherTokenOfTheSameActorWillDo() throws {

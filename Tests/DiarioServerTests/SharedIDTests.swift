@@ -25,8 +25,8 @@ struct SharedIDTests {
         twin.session.heardOfNews()
         try twin.sync(with: pair.authority, as: Self.alice, at: pair.now)
         #expect(try twin.texts == ["good"])
-        #expect(try twin.store.inbox(of: twin.space).isEmpty)
-        #expect(try pair.replica.store.inbox(of: pair.replica.space).count == 1)
+        #expect(try twin.store[twin.space].inbox.entries().isEmpty)
+        #expect(try pair.replica.store[pair.replica.space].inbox.entries().count == 1)
         #expect(try twin.root == pair.authorityRoot)
     }
 
@@ -43,7 +43,7 @@ struct SharedIDTests {
         twin.session.heardOfNews()
         try twin.sync(with: pair.authority, as: Self.alice, at: pair.now)
         #expect(try twin.texts == ["fine", "good"])
-        #expect(try twin.store.inbox(of: twin.space).isEmpty)
+        #expect(try twin.store[twin.space].inbox.entries().isEmpty)
         #expect(try twin.root == pair.authorityRoot)
     }
 
@@ -273,7 +273,7 @@ struct SharedIDTests {
             replica: origin.replica,
             sequences: origin.sequence...origin.sequence
         )
-        return try replica.store.pendingBlocks(of: replica.space, events).blocks
+        return try replica.store[replica.space].pendingBlocks(events).blocks
     }
 
     private func answer(
@@ -367,7 +367,7 @@ struct SharedIDTests {
         try twin.sync(with: pair.authority, at: pair.now)
         #expect(twin.session.moved.recordedAgain == 2)
         #expect(twin.pendingCount == 0)
-        let (texts, inbox) = (try twin.texts, try twin.store.inbox(of: twin.space))
+        let (texts, inbox) = (try twin.texts, try twin.store[twin.space].inbox.entries())
         #expect(texts == ["one"])
         #expect(inbox.count == 2)
         #expect(try twin.root == pair.authorityRoot)

@@ -90,7 +90,7 @@ import Testing
         )
         let group = ImportNote.Group(first: first, count: 2, digest: .zero)
         for isRecorded in [false, true] {
-            try store.keep(ImportNote(group: group, runs: [run]), of: space.id)
+            try store[space.id].imports.keep(ImportNote(group: group, runs: [run]))
             guard isRecorded else {
                 #expect(try self.run("", lane).imported == 0)
                 #expect(try files(lane) == [])

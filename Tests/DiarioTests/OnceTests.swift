@@ -53,7 +53,7 @@ struct OnceTests {
         var events = try named(Self.note(1), space)
         #expect(try events.conflict(through: 0) == nil)
         let head = space.store.head(of: space.id)
-        _ = try events.append(after: 0, behind: head, space.store.clock(of: space.id))
+        _ = try events.append(after: 0, behind: head, space.store[space.id].clock())
         _ = try space.adopt([Self.pack(2)]) { _, _ in }
         for (more, isSame) in [
             ("", true), (#","version":1"#, true), (#","version":2"#, false),
@@ -73,7 +73,7 @@ struct OnceTests {
         recorder.finish()
         #expect(try recorder.commit().count == 1)
         #expect(throws: LogError.self) {
-            try events.append(after: 0, behind: head, space.store.clock(of: space.id))
+            try events.append(after: 0, behind: head, space.store[space.id].clock())
         }
         #expect(space.store.head(of: space.id) == head + 1)
     }

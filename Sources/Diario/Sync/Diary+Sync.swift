@@ -43,7 +43,7 @@ extension Diary {
     /// - Throws: ``DiarioError`` if the disk fails.
     public func keptCount() throws -> Int {
         try refresh()
-        do throws(LogError) { return try space.store.keptCount(of: space.id).events } catch {
+        do throws(LogError) { return try space.store[space.id].kept.count().events } catch {
             throw DiarioError(error)
         }
     }
@@ -54,7 +54,7 @@ extension Diary {
     @discardableResult
     public func dropKept() throws -> Int {
         let count = try keptCount()
-        do throws(LogError) { try space.store.dropKept(of: space.id) } catch {
+        do throws(LogError) { try space.store[space.id].kept.removeAll() } catch {
             throw DiarioError(error)
         }
         return count
@@ -205,7 +205,7 @@ extension Diary {
     private func beginSync() throws -> ReplicaSession {
         try refresh()
         let publishing: PublishingFile?
-        do throws(LogError) { publishing = try space.store.publishing(of: space.id) } catch {
+        do throws(LogError) { publishing = try space.store[space.id].publishing() } catch {
             throw DiarioError(error)
         }
         guard publishing == nil else {
@@ -281,7 +281,7 @@ extension Diary {
             relayRejected: session.moved.relayRefused
         )
         do throws(LogError) {
-            (report.kept, report.keptReplicas) = try space.store.keptCount(of: space.id)
+            (report.kept, report.keptReplicas) = try space.store[space.id].kept.count()
         } catch {
             throw DiarioError(error)
         }

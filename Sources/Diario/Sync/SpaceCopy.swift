@@ -49,9 +49,9 @@ package struct SpaceCopy: Sendable {
             let space = try await offline { try await copy.fill(listing) }
             if let lanes { outcome = try copy.takeLane(from: lanes, into: space) }
             try logging { () throws(LogError) in
-                try store.setRemote(remote, of: space)
-                try store.noteSync(of: space, head: store.standing(of: space).head)
-                try store.show(space)
+                try store[space].setRemote(remote)
+                try store[space].noteSync(head: store.standing(of: space).head)
+                try store[space].show()
                 try store.close()
             }
         } catch {

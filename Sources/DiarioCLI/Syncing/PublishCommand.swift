@@ -71,16 +71,16 @@ enum PublishCommand {
             if call.has("abandon") { return try await abandon(server) }
             let (space, diary, transport) = (server.space, server.diary, server.transport)
             // First, so that the same command without an address goes on with it.
-            try space.store.setRemote(server.remote, of: space.id)
+            try space.store[space.id].setRemote(server.remote)
             do {
                 try await server.sending("publishing") { try await diary.publish(with: transport) }
             } catch {
                 // If the server will never take it, there is nothing to go on with.
-                if try !space.isPublishing { try space.store.setRemote(nil, of: space.id) }
+                if try !space.isPublishing { try space.store[space.id].setRemote(nil) }
                 throw error
             }
             let head = space.store.standing(of: space.id).head
-            try space.store.noteSync(of: space.id, head: head)
+            try space.store[space.id].noteSync(head: head)
             try call.answer(
                 "published \(Show.count(head, "event")) at \(server.remote.address)",
                 ["published": true, "head": head, "address": server.remote.address]
@@ -95,7 +95,7 @@ enum PublishCommand {
             throw Failure.failed("no attempt to publish goes on, so none can be given up")
         }
         let isKept = try await server.diary.abandonPublishing(with: server.transport)
-        if isKept { try space.store.setRemote(nil, of: space.id) }
+        if isKept { try space.store[space.id].setRemote(nil) }
         try server.call.answer(
             isKept
                 ? "the space is its own authority again"
@@ -120,7 +120,7 @@ enum PublishCommand {
         try await call.withServer(check: checkServed) { server in
             let (diary, transport) = (server.diary, server.transport)
             let address = server.remote.address
-            guard try server.space.store.keptCount(of: server.space.id).events == 0 else {
+            guard try server.space.store[server.space.id].kept.count().events == 0 else {
                 // First the events with positions here, where the server lacks them. If that cannot
                 // be done, the sync says what is wrong.
                 let isDone = try? await diary.restoreServer(with: transport)

@@ -45,11 +45,11 @@ enum RemoteCommand {
         let address = try ServerAccess.address(call.operands[0])
         try call.writing { space in
             // A note that is there may be damaged, and is replaced.
-            let known = try? space.store.remote(of: space.id)
+            let known = try? space.store[space.id].remote()
             let access = try ServerAccess(call, address: address.text, remembered: known)
             // Its form is checked before it is kept.
             _ = try access.transport()
-            try space.store.setRemote(access.remote, of: space.id)
+            try space.store[space.id].setRemote(access.remote)
             if !address.isSecure, !address.isLoopback {
                 call.remark("http shows the token and the events to everybody on the way")
             }
@@ -59,7 +59,7 @@ enum RemoteCommand {
 
     static func show(_ call: Invocation) throws {
         try call.reading { space in
-            if let remote = try space.store.remote(of: space.id) { return try show(remote, call) }
+            if let remote = try space.store[space.id].remote() { return try show(remote, call) }
             try call.answer(
                 "no server is remembered. Set one: diario remote set URL --token-file FILE",
                 ["address": String?.none]
@@ -69,8 +69,8 @@ enum RemoteCommand {
 
     static func remove(_ call: Invocation) throws {
         try call.writing { space in
-            let known = try? space.store.remote(of: space.id)
-            try space.store.setRemote(nil, of: space.id)
+            let known = try? space.store[space.id].remote()
+            try space.store[space.id].setRemote(nil)
             try call.answer(
                 known.map { "forgot \($0.address)" } ?? "no server was remembered",
                 ["removed": known != nil]

@@ -97,7 +97,7 @@ extension Invocation {
             let remote = try ServerAccess(
                 self,
                 address: arguments.operands.first,
-                remembered: space.store.remote(of: space.id)
+                remembered: space.store[space.id].remote()
             ).remote
             let transport = try await diary.transport(
                 to: remote.address,
@@ -136,7 +136,7 @@ extension Space {
 
     /// True if an attempt to publish it goes on.
     var isPublishing: Bool {
-        get throws { try store.publishing(of: id) != nil }
+        get throws { try store[id].publishing() != nil }
     }
 }
 

@@ -35,10 +35,10 @@ private struct StatusCommand {
         let (store, id) = (space.store, space.id)
         status = try store.status(of: id)
         isPublishing = try space.isPublishing
-        remote = try store.remote(of: id)
-        kept = try store.keptCount(of: id)
-        lastSync = try store.lastSync(of: id)
-        isLastSyncDamaged = try store.remoteFaults(of: id).contains {
+        remote = try store[id].remote()
+        kept = try store[id].kept.count()
+        lastSync = try store[id].lastSync()
+        isLastSyncDamaged = try store[id].remoteFaults().contains {
             $0.file == LogPaths.lastSync(id)
         }
         inboxCount = try space.inboxCount()

@@ -78,7 +78,7 @@ enum SyncCommand {
 
     private static func noteFailure(_ message: String?, _ space: Space) {
         // The failure itself, or the next sync, tells why the note cannot be written.
-        try? space.store.noteFailedSync(of: space.id, message ?? "")
+        try? space.store[space.id].noteFailedSync(message ?? "")
     }
 
     // MARK: Once
@@ -87,7 +87,7 @@ enum SyncCommand {
         let (call, space) = (server.call, server.space)
         let known = Set(try space.readInbox().0.map(\.origin))
         let report = try await noting(space) { try await exchange(server) }
-        try space.store.noteSync(of: space.id, head: report.head)
+        try space.store[space.id].noteSync(head: report.head)
         let refused = try space.readInbox().0.filter { !known.contains($0.origin) }
         try call.answer(
             text(report),
@@ -189,7 +189,7 @@ enum SyncCommand {
                     noteFailure(status.lastError, space)
                     continue
                 }
-                try space.store.noteSync(of: space.id, head: status.head)
+                try space.store[space.id].noteSync(head: status.head)
             }
             guard !Interrupt.isRaised else { return }
             while try await group.next() != nil {}

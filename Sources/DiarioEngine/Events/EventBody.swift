@@ -82,7 +82,7 @@ package struct EventBody {
     ) throws(DiarioError) -> (RecordedEvents, isNew: Bool) {
         try origins.follow(space)
         let replicas = Set(cloudEvents.map { $0.origin.replica })
-        let own = replicas.map { ($0, space.store.lastSequence(of: $0, in: space.id)) }
+        let own = replicas.map { ($0, space.store[space.id].lastSequence(of: $0)) }
         var recorder = ImportRecorder(
             space,
             ImportLedger(space, origins),

@@ -20,7 +20,7 @@ struct ImportLedger {
         self.isAuthority = isAuthority
         origins = try ImportedOrigins(of: space)
         let (notes, faults) = try logging { () throws(LogError) in
-            try space.store.readImports(of: space.id)
+            try space.store[space.id].imports.read()
         }
         if let fault = faults.first {
             throw DiarioError(
@@ -74,12 +74,12 @@ struct ImportLedger {
     /// Writes down that a group is about to be recorded.
     func note(_ note: ImportNote) throws(DiarioError) {
         guard !note.runs.isEmpty else { return }
-        try logging { () throws(LogError) in try space.store.keep(note, of: space.id) }
+        try logging { () throws(LogError) in try space.store[space.id].imports.keep(note) }
     }
 
     /// Takes back that a group is about to be recorded: nothing was.
     func remove(_ notes: [ImportNote]) throws(DiarioError) {
-        try logging { () throws(LogError) in try space.store.remove(notes, of: space.id) }
+        try logging { () throws(LogError) in try space.store[space.id].imports.remove(notes) }
     }
 
     /// Takes up that a group was recorded.
@@ -93,7 +93,7 @@ struct ImportLedger {
         origins.settle()
         guard !notes.isEmpty else { return }
         let known = ImportNote(group: nil, runs: origins.all)
-        try logging { () throws(LogError) in try space.store.keep(known, of: space.id) }
+        try logging { () throws(LogError) in try space.store[space.id].imports.keep(known) }
         try remove(notes)
         notes.removeAll()
     }
@@ -103,7 +103,7 @@ struct ImportLedger {
     /// True if the events that a note names were recorded, or others got their sequences.
     private func isRecorded(_ group: ImportNote.Group) throws(DiarioError) -> Bool {
         let replica = group.first.replica
-        guard space.store.lastSequence(of: replica, in: space.id) >= group.sequences.upperBound
+        guard space.store[space.id].lastSequence(of: replica) >= group.sequences.upperBound
         else { return false }
         var digest = ImportDigest()
         let lines = try space.lines(group.sequences, of: replica)

@@ -94,7 +94,7 @@ extension Space {
         while true {
             try refresh()
             let held = id
-            let hold = try logging { () throws(LogError) in try store.holdImports(of: held) }
+            let hold = try logging { () throws(LogError) in try store[held].imports.hold() }
             // Whoever held them before may have made it anew.
             do throws(DiarioError) { try refresh() } catch {
                 hold.release()

@@ -381,7 +381,7 @@ extension Space {
             rest = rest.dropFirst(count)
             let first = wanted.min() ?? last
             let cursor = try logging { () throws(LogError) in
-                try store.backwards(first...last, of: replica, in: id)
+                try store[id].backwards(first...last, of: replica)
             }
             var reader = EventReader(self, cursor, types: [])
             while !wanted.isEmpty, try reader.advance() {

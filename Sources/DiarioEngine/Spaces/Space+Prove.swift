@@ -14,11 +14,11 @@ extension Space {
     ) throws(DiarioError) -> ProofText {
         try checkSize(size)
         let proven = try logging { () throws(LogError) in
-            try store.inclusion(of: position, size: size, in: id)
+            try store[id].proofs.inclusion(of: position, size: size)
         }
         guard let proven else { throw try outside(position, size) }
         let event = try logging { () throws(LogError) in
-            includesEvent ? try store.provenEvent(at: position, in: id) : nil
+            includesEvent ? try store[id].proofs.provenEvent(at: position) : nil
         }
         return try text(.inclusion(proven.proof, leaf: proven.leaf, event: event), proven.root)
     }
@@ -30,7 +30,7 @@ extension Space {
     ) throws(DiarioError) -> ProofText {
         try checkSize(size)
         let proven = try logging { () throws(LogError) in
-            try store.consistency(from: fromSize, to: size, in: id)
+            try store[id].proofs.consistency(from: fromSize, to: size)
         }
         guard let proven else {
             let size = if let size { size } else { try head() }

@@ -23,7 +23,7 @@ struct Arrival: Sendable {
             guard case .block(let block) = piece else { return false }
             return Block.needsContext(block.span)
         }
-        let context = try isAfterContext ? store.exchangeContext(of: space, size: size) : nil
+        let context = try isAfterContext ? store[space].exchangeContext(size: size) : nil
         do throws(FormatError) {
             var unpacker = BlockUnpacker(context: context)
             for (index, piece) in news.pieces.enumerated() {
@@ -60,7 +60,7 @@ struct Arrival: Sendable {
             throw .format(error)
         }
         guard let first, first.sequence != first.batchFirst else { return }
-        guard let last = try store.envelope(at: size, of: space), last.isFollowed(by: first) else {
+        guard let last = try store[space].envelope(at: size), last.isFollowed(by: first) else {
             throw .format(.malformed(.batch, at: rows.head.summary.rowsOffset))
         }
     }

@@ -293,9 +293,9 @@ package struct FirstCopy: ~Copyable {
 
     private mutating func stepTiles() throws(LogError) -> Action {
         let end = try store.status(of: space).sealedEnd
-        let size = try store.tileSize(of: space)
+        let size = try store[space].proofs.tileSize()
         if size < end {
-            try store.extendTiles(of: space, to: min(end, size + Self.tileStep))
+            try store[space].proofs.extendTiles(to: min(end, size + Self.tileStep))
         } else {
             stage = .packs
         }

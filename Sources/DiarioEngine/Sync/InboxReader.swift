@@ -32,10 +32,10 @@ struct InboxReader {
     init(_ space: Space) throws(DiarioError) {
         self.space = space
         let (entries, damaged) = try logging { () throws(LogError) in
-            try space.store.readInbox(of: space.id)
+            try space.store[space.id].inbox.read()
         }
         let (notes, damagedNotes) = try logging { () throws(LogError) in
-            try space.store.readInboxNotes(of: space.id)
+            try space.store[space.id].inbox.readNotes()
         }
         faults = damaged + damagedNotes
         let catalog = space.catalog
@@ -166,7 +166,7 @@ struct InboxReader {
     private func isRecorded(_ batch: Batch, _ note: InboxNote) throws(DiarioError) -> Bool {
         let last = note.new.sequence + note.count - 1
         guard note.count == batch.lines.count,
-            space.store.lastSequence(of: note.new.replica, in: space.id) >= last
+            space.store[space.id].lastSequence(of: note.new.replica) >= last
         else { return false }
         var new = index(ofBatchFrom: note.new).map { batches[$0].lines }
         if new == nil { new = try space.lines(note.new.sequence...last, of: note.new.replica) }

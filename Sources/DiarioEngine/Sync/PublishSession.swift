@@ -78,7 +78,7 @@ package struct PublishSession: Sendable {
         if let result { return .done(result) }
         guard let file = try current() else { return .done(finish(.kept(nil, Self.nothing))) }
         if file.isTakenBack {
-            try store.takeBack(space)
+            try store[space].takeBack()
             return .done(finish(.kept(nil, "The space is its own authority again.")))
         }
         switch machine.next(at: now, unsent: 0) {
@@ -113,17 +113,17 @@ package struct PublishSession: Sendable {
             if restored == nil { restored = try attemptToRestore() }
             return restored
         }
-        if let known = try store.publishing(of: space) { return known }
-        return purpose == .abandoning ? nil : try store.beginPublishing(space)
+        if let known = try store[space].publishing() { return known }
+        return purpose == .abandoning ? nil : try store[space].beginPublishing()
     }
 
     private func attemptToRestore() throws(LogError) -> PublishingFile {
         let status = try store.status(of: space)
         guard status.manifest.authority == nil else { throw .isAuthority(space) }
-        guard try store.publishing(of: space) == nil else {
+        guard try store[space].publishing() == nil else {
             throw .outOfOrder(what: "an attempt to publish the space goes on")
         }
-        guard let root = try store.root(of: space, size: status.head) else {
+        guard let root = try store[space].proofs.root(size: status.head) else {
             throw .outOfOrder(what: "a space that gave events away cannot restore its server")
         }
         let standing = Standing(
@@ -156,8 +156,7 @@ package struct PublishSession: Sendable {
         publish.before = there.taken
         // Behind that others may have come meanwhile.
         let left = publish.standing.size - there.taken
-        let (pieces, _) = try store.news(
-            of: space,
+        let (pieces, _) = try store[space].news(
             after: there.taken,
             own: [:],
             countMax: Int(clamping: min(UInt64(Limits.exchangeCountMax), left)),
@@ -205,7 +204,7 @@ package struct PublishSession: Sendable {
         at now: Timestamp
     ) throws(LogError) {
         var known = restored
-        if known == nil { known = try store.publishing(of: space) }
+        if known == nil { known = try store[space].publishing() }
         guard let file = known, publication.attempt == file.attempt else {
             return failed("The answer is about another attempt.", at: now)
         }
@@ -221,7 +220,7 @@ package struct PublishSession: Sendable {
             there = (taken, wanted)
             progress.taken = taken
         case .adopted:
-            if restored == nil { try store.endPublishing(space) }
+            if restored == nil { try store[space].endPublishing() }
             // Who lacks something asks for it first.
             let lacksNothing = restored != nil && there == nil
             result = lacksNothing ? .kept(nil, publication.message) : .published
@@ -229,7 +228,7 @@ package struct PublishSession: Sendable {
             guard restored == nil else {
                 return failed("The answer does not fit what was asked.", at: now)
             }
-            try store.takeBack(space)
+            try store[space].takeBack()
             result = .kept(reason, publication.message)
         }
     }

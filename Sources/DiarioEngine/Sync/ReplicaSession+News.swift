@@ -27,7 +27,7 @@ extension ReplicaSession {
         // Before they leave the lane, so that they are never in neither.
         try keepRefused(arrival.facts.refusals)
         try leaveSharedID(arrival)
-        try store.takeSeeds(of: arrival.blocks.joined(), in: space)
+        try store[space].takeSeeds(of: arrival.blocks.joined())
         let before = store.standing(of: space).head
         do throws(LogError) {
             try store.append(arrival.contents, to: space)
@@ -39,7 +39,7 @@ extension ReplicaSession {
         cleared = []
         let standing = store.standing(of: space)
         moved.pulled += standing.head - before
-        guard standing.head >= news.end, try store.root(of: space, size: news.end) == news.root
+        guard standing.head >= news.end, try store[space].proofs.root(size: news.end) == news.root
         else {
             return machine.refused(
                 Refusal(
@@ -52,7 +52,7 @@ extension ReplicaSession {
                 at: now
             )
         }
-        if standing.head > before, news.end >= news.head { try store.settleKept(of: space) }
+        if standing.head > before, news.end >= news.head { try store[space].kept.settle() }
         if news.end >= news.head, lacksVerdicts(standing, at: now) { return }
         let rest = unsent(standing).reduce(0) { $0 + $1.sequences.count }
         machine.pulled(through: news.end, of: news.head, unsent: rest)
@@ -94,7 +94,7 @@ extension ReplicaSession {
     /// clock that may be earlier.
     private func leaveSharedID(_ arrival: Arrival) throws(LogError) {
         let own = try store.status(of: space).replica
-        let last = store.lastSequence(of: own, in: space)
+        let last = store[space].lastSequence(of: own)
         let isShared =
             arrival.blocks.joined().contains { block in
                 block.head.runs.contains { $0.replica == own && $0.lastSequence > last }
@@ -114,7 +114,7 @@ extension ReplicaSession {
             moved.refused += UInt64(refusal.sequences.count)
             entries.append(entry)
         }
-        try store.keepInInbox(entries, of: space)
+        try store[space].inbox.keep(entries)
     }
 
     private func isPending(_ refusal: RefusedRun) -> Bool {
@@ -126,7 +126,7 @@ extension ReplicaSession {
     /// The pending events that a refusal names; nil if they are not one batch.
     private func pendingBatch(_ refusal: RefusedRun) throws(LogError) -> InboxEntry? {
         let events = PendingEvents(replica: refusal.replica, sequences: refusal.sequences)
-        let (blocks, count) = try store.pendingBlocks(of: space, events)
+        let (blocks, count) = try store[space].pendingBlocks(events)
         guard let block = blocks.first, blocks.count == 1, count == refusal.sequences.count else {
             return nil
         }

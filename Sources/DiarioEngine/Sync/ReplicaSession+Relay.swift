@@ -32,8 +32,7 @@ extension ReplicaSession {
     /// The next kept events as a request; nil if all were sent.
     mutating func nextRelay(of standing: SpaceStanding) throws(LogError) -> Action? {
         guard var open = relaying else { return nil }
-        let next = try store.nextKept(
-            of: space,
+        let next = try store[space].kept.next(
             behind: open.place,
             without: open.stuck,
             countMax: pushCountMax
@@ -113,11 +112,11 @@ extension ReplicaSession {
         guard !refused.isEmpty else { return }
         let entries = try run.entries(refused, at: now)
         moved.relayRefused += entries.reduce(0) { $0 + UInt64($1.sequences.count) }
-        try store.keepInInbox(entries, of: space)
+        try store[space].inbox.keep(entries)
         let gone = entries.flatMap { entry in
             entry.sequences.map { Origin(replica: entry.replica, sequence: $0) }
         }
-        try store.leaveKept(Set(gone), in: run.end.file, of: space)
+        try store[space].kept.remove(Set(gone), in: run.end.file)
     }
 }
 

@@ -27,7 +27,7 @@ extension ReplicaSession {
         for case .own(let run, let hash) in arrival.news.pieces {
             let sequences = run.firstSequence...run.firstSequence + run.count - 1
             let events = PendingEvents(replica: run.replica, sequences: sequences)
-            guard try store.pendingHash(of: events, in: space) != hash else { continue }
+            guard try store[space].pendingHash(of: events) != hash else { continue }
             suspect(run.replica, sequences, at: now)
             return true
         }
@@ -120,7 +120,7 @@ extension ReplicaSession {
             lastGap = missing
             decided[missing.replica] = missing.sequence - 1
             machine.pushed(isWhole: false)
-        } else if try store.known(range, of: missing.replica, in: space).isEmpty {
+        } else if try store[space].known(range, of: missing.replica).isEmpty {
             // It is lost: events after it get another id.
             try fork(at: first, at: now)
         } else {
@@ -144,7 +144,7 @@ extension ReplicaSession {
         search = open
         var points: [Compare.Point] = []
         for size in sizes {
-            guard let root = try store.root(of: space, size: size) else {
+            guard let root = try store[space].proofs.root(size: size) else {
                 throw .outOfOrder(what: "the root at \(size) is not known")
             }
             points.append(Compare.Point(size: size, root: root))

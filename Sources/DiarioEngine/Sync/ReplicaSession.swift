@@ -146,8 +146,7 @@ package struct ReplicaSession: Sendable {
         _ next: PendingEvents,
         of standing: SpaceStanding
     ) throws(LogError) -> Action {
-        let (blocks, count) = try store.pendingBlocks(
-            of: space,
+        let (blocks, count) = try store[space].pendingBlocks(
             next,
             countMax: pushCountMax,
             inColumns: true
@@ -185,7 +184,7 @@ package struct ReplicaSession: Sendable {
                     count: UInt64(pending.sequences.count)
                 )
             }
-            let hasContext = try avoidsContext ? false : store.hasAll(of: space)
+            let hasContext = try avoidsContext ? false : store[space].hasAll()
             return counted(.pull(Pull(standing: own, own: runs, hasContext: hasContext)))
         }
     }

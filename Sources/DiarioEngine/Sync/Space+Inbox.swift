@@ -36,7 +36,7 @@ extension Space {
     /// How many events are in the inbox.
     package func inboxCount() throws(DiarioError) -> Int {
         try logging { () throws(LogError) in
-            try store.readInbox(of: id).entries.reduce(0) { $0 + $1.sequences.count }
+            try store[id].inbox.read().entries.reduce(0) { $0 + $1.sequences.count }
         }
     }
 
@@ -78,7 +78,7 @@ extension Space {
     private func dropNow(
         _ origin: Origin
     ) throws(DiarioError) -> (origin: Origin, count: Int) {
-        let hold = try logging { () throws(LogError) in try store.holdInbox(of: id) }
+        let hold = try logging { () throws(LogError) in try store[id].inbox.hold() }
         defer { hold.release() }
         let batch = try batch(with: origin, in: try inboxReader())
         try remove(batch.entry)
@@ -96,8 +96,8 @@ extension Space {
 
     private func remove(_ entry: InboxEntry) throws(DiarioError) {
         try logging { () throws(LogError) in
-            try store.dropFromInbox(entry, of: id)
-            try store.tidyInbox(of: id)
+            try store[id].inbox.drop(entry)
+            try store[id].inbox.tidy()
         }
     }
 
@@ -115,7 +115,7 @@ extension Space {
         _ origin: Origin,
         evenIfChanged: Bool
     ) throws(DiarioError) -> InboxRetry {
-        let hold = try logging { () throws(LogError) in try store.holdInbox(of: id) }
+        let hold = try logging { () throws(LogError) in try store[id].inbox.hold() }
         defer { hold.release() }
         let reader = try inboxReader()
         let batch = try batch(with: origin, in: reader)
@@ -144,7 +144,7 @@ extension Space {
     /// Other events could get the sequences that a note names which nothing was recorded for.
     private func removeIdleNotes(_ reader: InboxReader) throws(DiarioError) {
         let idle = reader.batches.filter { $0.recordedAgain == nil }.compactMap { $0.note }
-        try logging { () throws(LogError) in try store.removeFromInbox(idle, of: id) }
+        try logging { () throws(LogError) in try store[id].inbox.remove(idle) }
     }
 
     /// An id of a batch that is in the inbox itself is not known to anybody.
@@ -171,7 +171,7 @@ extension Space {
         _ evenIfChanged: Bool
     ) throws(DiarioError) -> Origin? {
         let replica = try writingReplica()
-        let next = store.lastSequence(of: replica, in: id) + 1
+        let next = store[id].lastSequence(of: replica) + 1
         let note = InboxNote(
             old: batch.entry.origin,
             count: UInt64(batch.lines.count),
@@ -179,7 +179,7 @@ extension Space {
         )
         let draft = try draft(of: batch, ids, note, evenIfChanged)
         return try logging { () throws(LogError) in
-            try store.keepInInbox(note, of: id)
+            try store[id].inbox.keep(note)
             let append = Append(
                 space: id,
                 contents: [.new([draft])],
@@ -196,7 +196,7 @@ extension Space {
                 guard case .outOfOrder = error else { throw error }
                 _ = try store.refresh()
                 let status = try store.status(of: id)
-                let isTaken = store.lastSequence(of: replica, in: id) >= next
+                let isTaken = store[id].lastSequence(of: replica) >= next
                 guard isTaken || status.replica != replica else { throw error }
                 return nil
             }
@@ -208,7 +208,7 @@ extension Space {
         try logging { () throws(LogError) in
             _ = try store.refresh()
             let replica = try store.status(of: id).replica
-            guard store.lastSequence(of: replica, in: id) == 0 else { return replica }
+            guard store[id].lastSequence(of: replica) == 0 else { return replica }
             // If the directory was copied, it takes its new id with the first event. This one asks
             // for a sequence that there is not, so it is not appended, whatever else happens.
             let append = Append(

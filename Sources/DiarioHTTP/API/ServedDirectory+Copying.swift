@@ -20,7 +20,7 @@ extension ServedDirectory {
             (try store.status(of: id), try store.segments(of: id))
         }
         let sealed = entries.last?.last ?? 0
-        let root = try logging { () throws(LogError) in try store.root(of: id, size: sealed) }
+        let root = try logging { () throws(LogError) in try store[id].proofs.root(size: sealed) }
         var list: [[UInt8]] = []
         for entry in entries {
             let files = try files(of: entry, in: id)

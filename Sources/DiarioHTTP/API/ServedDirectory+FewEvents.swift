@@ -40,7 +40,7 @@ extension ServedDirectory {
         return try answering { () throws(DiarioError) in
             do throws(LogError) {
                 let sequences = origin.sequence...origin.sequence
-                return try self.store.known(sequences, of: origin.replica, in: space.space.id)
+                return try self.store[space.space.id].known(sequences, of: origin.replica)
                     .first?.position
             } catch {
                 throw DiarioError(error)

@@ -63,7 +63,7 @@ extension ServedDirectory {
         while true {
             // What other processes recorded comes first.
             try logging { () throws(LogError) in try store.catchUp() }
-            let (head, last) = (store.head(of: id), store.lastSequence(of: replica, in: id))
+            let (head, last) = (store.head(of: id), store[id].lastSequence(of: replica))
             let conflict = try answering { () throws(DiarioError) in
                 try events.conflict(through: last)
             }
@@ -83,7 +83,7 @@ extension ServedDirectory {
             }
             let clock = try logging { () throws(LogError) in
                 let own = try clocks.clock(of: replica, through: last, in: store, id)
-                return max(own ?? HybridTime(rawValue: 0), store.clock(of: id))
+                return max(own ?? HybridTime(rawValue: 0), store[id].clock())
             }
             do throws(LogError) {
                 let newest = try events.append(after: last, behind: head, clock)

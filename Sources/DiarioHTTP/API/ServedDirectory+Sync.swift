@@ -114,7 +114,7 @@ extension ServedDirectory {
         let space = try space(question.space)
         let (outline, root) = try logging { () throws(LogError) in
             let outline = try store.outline(of: space.space.id)
-            return (outline, try store.root(of: space.space.id, size: outline.head))
+            return (outline, try store[space.space.id].proofs.root(size: outline.head))
         }
         return JSONObjectWriter.object { json in
             json.add("space", question.space.name.text)

@@ -53,8 +53,10 @@ extension LogStore {
 
     private func smallFault(of space: SpaceID) throws(LogError) -> Fault? {
         if let fault = try TileStore.markFault(shared.directory, space: space) { return fault }
-        if let fault = try publishingFault(of: space, root: nil) { return fault }
-        let faults = try inboxFaults(of: space) + keptFaults(of: space) + importFaults(of: space)
-        return try (faults + remoteFaults(of: space)).first
+        if let fault = try self[space].publishingFault(root: nil) { return fault }
+        let faults =
+            try self[space].inbox.faults() + self[space].kept.faults()
+            + self[space].imports.faults()
+        return try (faults + self[space].remoteFaults()).first
     }
 }

@@ -1,4 +1,4 @@
-package import DiarioCore
+import DiarioCore
 import DiarioFormat
 import Synchronization
 
@@ -71,16 +71,13 @@ struct ExchangeContext {
     }
 }
 
-extension LogStore {
+extension SpaceLog {
     /// The context of the first `size` events; nil if some of its events are lost here.
-    package func exchangeContext(
-        of space: SpaceID,
-        size: UInt64
-    ) throws(LogError) -> [UInt8]? {
+    package func exchangeContext(size: UInt64) throws(LogError) -> [UInt8]? {
         guard size > 0 else { return nil }
         var context = ExchangeContext(size: size)
-        guard try canRead(from: context.positions.lowerBound, of: space) else { return nil }
-        var cursor = try cursor(space, positions: context.positions, .canonical)
+        guard try canRead(from: context.positions.lowerBound) else { return nil }
+        var cursor = try log.cursor(space, positions: context.positions, .canonical)
         while let events = try cursor.next() {
             for stored in events.rows { context.append(stored, of: events) }
         }
@@ -88,12 +85,12 @@ extension LogStore {
     }
 
     /// True if no event of a space was given away.
-    package func hasAll(of space: SpaceID) throws(LogError) -> Bool {
-        try canRead(from: 1, of: space)
+    package func hasAll() throws(LogError) -> Bool {
+        try canRead(from: 1)
     }
 
     /// True if no event from a position on was given away.
-    func canRead(from position: UInt64, of space: SpaceID) throws(LogError) -> Bool {
+    func canRead(from position: UInt64) throws(LogError) -> Bool {
         let released = shared.index.withLock { $0.brief(of: space).released }
         return try shared.firstReadable(space, released: released) <= position
     }

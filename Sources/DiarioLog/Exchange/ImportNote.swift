@@ -208,10 +208,21 @@ extension ImportNote.Group {
     }
 }
 
-extension LogStore {
+extension SpaceLog {
+    /// Notes of what was imported.
+    package var imports: ImportFiles { ImportFiles(log: log, space: space) }
+}
+
+/// The files in which imports into a space are noted.
+package struct ImportFiles: Sendable {
+    let log: LogStore
+    let space: SpaceID
+
+    private var directory: any LogDirectory { log.directory }
+
     /// Sees to it that nobody else imports into a space, until the lock is released.
-    package func holdImports(of space: SpaceID) throws(LogError) -> any DirectoryLock {
-        guard access == .readWrite else { throw .readOnly }
+    package func hold() throws(LogError) -> any DirectoryLock {
+        guard log.access == .readWrite else { throw .readOnly }
         return try storing { () throws(StorageError) in
             let folder = LogPaths.imports(space)
             try Files.makeDirectoryDurably(folder, below: LogPaths.space(space), in: directory)
@@ -222,15 +233,13 @@ extension LogStore {
     }
 
     /// What this replica noted of its imports into a space, and what is wrong with such files.
-    package func readImports(
-        of space: SpaceID
-    ) throws(LogError) -> (notes: [ImportNote], faults: [Fault]) {
+    package func read() throws(LogError) -> (notes: [ImportNote], faults: [Fault]) {
         var (notes, faults): ([ImportNote], [Fault]) = ([], [])
-        for path in try importPaths(of: space) {
-            guard let bytes = try fileOfImports(path) else { continue }
+        for path in try paths() {
+            guard let bytes = try file(path) else { continue }
             do throws(FormatError) {
                 let note = try ImportNote(bytes.span)
-                guard path == Self.path(of: note, space) else { throw .malformed(.imports, at: 8) }
+                guard path == self.path(of: note) else { throw .malformed(.imports, at: 8) }
                 notes.append(note)
             } catch {
                 faults.append(Fault(file: path, offset: error.offset, what: error.message))
@@ -240,13 +249,13 @@ extension LogStore {
     }
 
     /// What is wrong with what is noted of imports.
-    func importFaults(of space: SpaceID) throws(LogError) -> [Fault] {
-        try readImports(of: space).faults
+    func faults() throws(LogError) -> [Fault] {
+        try read().faults
     }
 
     /// Writes a note down, durably; the caller holds the imports.
-    package func keep(_ note: ImportNote, of space: SpaceID) throws(LogError) {
-        let path = Self.path(of: note, space)
+    package func keep(_ note: ImportNote) throws(LogError) {
+        let path = path(of: note)
         guard note.size <= ImportNote.sizeMax else {
             throw .storage(.tooLarge(path, size: Int64(note.size)))
         }
@@ -258,21 +267,21 @@ extension LogStore {
     }
 
     /// Removes notes, durably; the caller holds the imports.
-    package func remove(_ notes: [ImportNote], of space: SpaceID) throws(LogError) {
+    package func remove(_ notes: [ImportNote]) throws(LogError) {
         guard !notes.isEmpty else { return }
         try storing { () throws(StorageError) in
-            for note in notes { try Files.removeTree(Self.path(of: note, space), in: directory) }
+            for note in notes { try Files.removeTree(path(of: note), in: directory) }
             try directory.syncDirectory(LogPaths.imports(space))
         }
     }
 
-    private static func path(of note: ImportNote, _ space: SpaceID) -> String {
+    private func path(of note: ImportNote) -> String {
         note.group.map { LogPaths.importNote($0.first, of: space) }
             ?? LogPaths.knownImports(space)
     }
 
     /// The files, in order of their names.
-    private func importPaths(of space: SpaceID) throws(LogError) -> [String] {
+    private func paths() throws(LogError) -> [String] {
         try storing { () throws(StorageError) in
             let folder = LogPaths.imports(space)
             guard try directory.exists(folder) else { return [] }
@@ -282,7 +291,7 @@ extension LogStore {
     }
 
     /// The bytes of a file; nil if somebody has removed it meanwhile.
-    private func fileOfImports(_ path: String) throws(LogError) -> [UInt8]? {
+    private func file(_ path: String) throws(LogError) -> [UInt8]? {
         do throws(StorageError) {
             return try Files.contents(of: path, in: directory, sizeMax: ImportNote.sizeMax)
         } catch {

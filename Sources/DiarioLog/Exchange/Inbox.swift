@@ -80,13 +80,23 @@ package struct InboxEntry: Equatable, Sendable {
     package var origin: Origin { Origin(replica: replica, sequence: sequences.lowerBound) }
 }
 
-extension LogStore {
+extension SpaceLog {
+    /// Own events that the authority refused.
+    package var inbox: InboxFiles { InboxFiles(log: log, space: space) }
+}
+
+/// The files of the inbox of a space.
+package struct InboxFiles: Sendable {
+    let log: LogStore
+    let space: SpaceID
+
+    var directory: any LogDirectory { log.directory }
+
     /// Keeps refused events in the inbox of a space; they are on disk when this returns.
-    package func keepInInbox(_ entries: [InboxEntry], of space: SpaceID) throws(LogError) {
+    package func keep(_ entries: [InboxEntry]) throws(LogError) {
         guard !entries.isEmpty else { return }
-        let directory = directory
         // Under the lock, since two processes may sync at once, and be told of the same refusals.
-        try withWriter { (writer) throws(LogError) in
+        try log.withWriter { (writer) throws(LogError) in
             try writer.begin()
             defer { writer.end() }
             try storing { () throws(StorageError) in
@@ -106,21 +116,19 @@ extension LogStore {
     /// What is in the inbox of a space, in order of replica and sequence.
     ///
     /// What is pending still was put there just before a crash, and means nothing.
-    package func inbox(of space: SpaceID) throws(LogError) -> [InboxEntry] {
-        let (entries, faults) = try readInbox(of: space)
+    package func entries() throws(LogError) -> [InboxEntry] {
+        let (entries, faults) = try read()
         if let fault = faults.first { throw .corrupt(fault) }
         return entries
     }
 
     /// The same, with what is wrong with the files that cannot be read.
-    package func readInbox(
-        of space: SpaceID
-    ) throws(LogError) -> (entries: [InboxEntry], faults: [Fault]) {
-        let pending = standing(of: space).pending
+    package func read() throws(LogError) -> (entries: [InboxEntry], faults: [Fault]) {
+        let pending = log.standing(of: space).pending
         var (entries, faults): ([InboxEntry], [Fault]) = ([], [])
-        for name in try inboxNames(of: space).filter(LogPaths.isInboxEntry) {
+        for name in try names().filter(LogPaths.isInboxEntry) {
             let path = LogPaths.inbox(space) + "/" + name
-            guard let bytes = try inboxFile(path) else { continue }
+            guard let bytes = try file(path) else { continue }
             do throws(FormatError) {
                 let entry = try InboxEntry(bytes.span)
                 let first = entry.sequences.lowerBound
@@ -139,12 +147,12 @@ extension LogStore {
     }
 
     /// Removes an entry for good.
-    package func dropFromInbox(_ entry: InboxEntry, of space: SpaceID) throws(LogError) {
+    package func drop(_ entry: InboxEntry) throws(LogError) {
         let first = entry.sequences.lowerBound
-        try removeFromInbox([LogPaths.inboxEntry(entry.replica, first, of: space)], of: space)
+        try remove([LogPaths.inboxEntry(entry.replica, first, of: space)])
     }
 
-    func removeFromInbox(_ paths: [String], of space: SpaceID) throws(LogError) {
+    func remove(_ paths: [String]) throws(LogError) {
         try storing { () throws(StorageError) in
             var isThere = false
             for path in paths where try directory.exists(path) {
@@ -156,7 +164,7 @@ extension LogStore {
     }
 
     /// The names of the files of an inbox.
-    func inboxNames(of space: SpaceID) throws(LogError) -> [String] {
+    func names() throws(LogError) -> [String] {
         try storing { () throws(StorageError) in
             let folder = LogPaths.inbox(space)
             return try directory.exists(folder) ? try directory.list(folder) : []
@@ -164,7 +172,7 @@ extension LogStore {
     }
 
     /// The bytes of a file of an inbox; nil if somebody has removed it meanwhile.
-    func inboxFile(_ path: String) throws(LogError) -> [UInt8]? {
+    func file(_ path: String) throws(LogError) -> [UInt8]? {
         do throws(StorageError) {
             return try Files.contents(of: path, in: directory, sizeMax: 2 * Limits.blockSizeMax)
         } catch {

@@ -59,11 +59,11 @@ package struct InboxNote: Equatable, Sendable {
     }
 }
 
-extension LogStore {
+extension InboxFiles {
     /// Sees to it that nobody else takes anything out of the inbox of a space, until the lock is
     /// released.
-    package func holdInbox(of space: SpaceID) throws(LogError) -> any DirectoryLock {
-        guard access == .readWrite else { throw .readOnly }
+    package func hold() throws(LogError) -> any DirectoryLock {
+        guard log.access == .readWrite else { throw .readOnly }
         return try storing { () throws(StorageError) in
             try Files.makeDirectoryDurably(
                 LogPaths.inbox(space),
@@ -78,13 +78,11 @@ extension LogStore {
 
     /// What is said in the inbox of batches that are recorded again, and what is wrong with such
     /// files.
-    package func readInboxNotes(
-        of space: SpaceID
-    ) throws(LogError) -> (notes: [InboxNote], faults: [Fault]) {
+    package func readNotes() throws(LogError) -> (notes: [InboxNote], faults: [Fault]) {
         var (notes, faults): ([InboxNote], [Fault]) = ([], [])
-        for name in try inboxNames(of: space).filter(LogPaths.isInboxNote) {
+        for name in try names().filter(LogPaths.isInboxNote) {
             let path = LogPaths.inbox(space) + "/" + name
-            guard let bytes = try inboxFile(path) else { continue }
+            guard let bytes = try file(path) else { continue }
             do throws(FormatError) {
                 let note = try InboxNote(bytes.span)
                 guard path == LogPaths.inboxNote(note.old.replica, note.old.sequence, of: space)
@@ -98,12 +96,12 @@ extension LogStore {
     }
 
     /// What is wrong with the files of an inbox.
-    func inboxFaults(of space: SpaceID) throws(LogError) -> [Fault] {
-        try readInbox(of: space).faults + readInboxNotes(of: space).faults
+    func faults() throws(LogError) -> [Fault] {
+        try read().faults + readNotes().faults
     }
 
     /// Writes a note down, durably; the caller holds the inbox.
-    package func keepInInbox(_ note: InboxNote, of space: SpaceID) throws(LogError) {
+    package func keep(_ note: InboxNote) throws(LogError) {
         try storing { () throws(StorageError) in
             try Files.makeDirectoryDurably(
                 LogPaths.inbox(space),
@@ -119,16 +117,16 @@ extension LogStore {
     }
 
     /// Removes notes; the caller holds the inbox.
-    package func removeFromInbox(_ notes: [InboxNote], of space: SpaceID) throws(LogError) {
+    package func remove(_ notes: [InboxNote]) throws(LogError) {
         let paths = notes.map { LogPaths.inboxNote($0.old.replica, $0.old.sequence, of: space) }
-        try removeFromInbox(paths, of: space)
+        try remove(paths)
     }
 
     /// Removes all notes if no batch is left; the caller holds the inbox.
-    package func tidyInbox(of space: SpaceID) throws(LogError) {
-        let names = try inboxNames(of: space)
+    package func tidy() throws(LogError) {
+        let names = try names()
         guard !names.contains(where: LogPaths.isInboxEntry) else { return }
         let notes = names.filter(LogPaths.isInboxNote)
-        try removeFromInbox(notes.map { LogPaths.inbox(space) + "/" + $0 }, of: space)
+        try remove(notes.map { LogPaths.inbox(space) + "/" + $0 })
     }
 }

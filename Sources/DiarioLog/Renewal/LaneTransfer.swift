@@ -46,7 +46,7 @@ struct LaneTransfer: ~Copyable {
     /// The sequence that comes next of a replica.
     mutating func expectedSequence(of replica: ReplicaID) -> UInt64 {
         if let known = expected[replica] { return known }
-        let first = store.lastSequence(of: replica, in: new) + 1
+        let first = store[new].lastSequence(of: replica) + 1
         expected[replica] = first
         return first
     }

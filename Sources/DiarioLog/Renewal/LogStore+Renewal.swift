@@ -28,7 +28,7 @@ extension LogStore {
     ) throws(LogError) -> (space: SpaceID, replica: ReplicaID, lock: any DirectoryLock) {
         let former = try ownReplicas(of: old).map { own in
             var last = own.lastSequence
-            if last == .max { last = lastSequence(of: own.replica, in: old) }
+            if last == .max { last = self[old].lastSequence(of: own.replica) }
             if let fork, fork.replica == own.replica { last = min(last, fork.sequence - 1) }
             return FormerID(own.replica, lastSequence: last)
         }

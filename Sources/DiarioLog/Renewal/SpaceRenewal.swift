@@ -62,9 +62,9 @@ package struct SpaceRenewal: ~Copyable {
     ) throws(LogError) -> Outcome {
         try store.removeRemains()
         // Nobody takes anything out of the inbox while it is copied.
-        let inbox = try store.holdInbox(of: old)
+        let inbox = try store[old].inbox.hold()
         defer { inbox.release() }
-        let imports = try store.holdImports(of: old)
+        let imports = try store[old].imports.hold()
         defer { imports.release() }
         for _ in 0..<attemptCountMax {
             // Looked at first: the new space says where the ids of these events end.
@@ -120,7 +120,7 @@ package struct SpaceRenewal: ~Copyable {
         let size = try wholeBatches(through: min(plan.size, standing.head))
         try copyCanonical(through: size)
         try sortInbox()
-        try store.copyKept(of: old, to: new)
+        try store[old].kept.copy(to: new)
         if size < standing.head { try takeBack(size + 1...standing.head) }
         for pending in standing.pending {
             var cursor = try store.cursor(old, allOf: pending)
@@ -131,7 +131,7 @@ package struct SpaceRenewal: ~Copyable {
         try copyInbox()
         try copyImports()
         // A damaged one can be set again.
-        if let remote = try? store.remote(of: old) { try store.setRemote(remote, of: new) }
+        if let remote = try? store[old].remote() { try store[new].setRemote(remote) }
         guard try store.activate(new, inPlaceOf: old, ifStill: standing) else { return nil }
         return Outcome(
             space: new,
@@ -145,7 +145,7 @@ package struct SpaceRenewal: ~Copyable {
     ///
     /// Of a batch of which some events only are the same elsewhere, all are taken back.
     private func wholeBatches(through size: UInt64) throws(LogError) -> UInt64 {
-        guard let last = try store.envelope(at: size, of: old) else { return size }
+        guard let last = try store[old].envelope(at: size) else { return size }
         return last.isLastOfBatch ? size : size - (last.sequence - last.batchFirst + 1)
     }
 
@@ -154,7 +154,7 @@ package struct SpaceRenewal: ~Copyable {
         var unpacker = BlockUnpacker()
         while position < size {
             let rest = Int(clamping: size - position)
-            let (pieces, end) = try store.news(of: old, after: position, own: [:], countMax: rest)
+            let (pieces, end) = try store[old].news(after: position, own: [:], countMax: rest)
             guard end > position, end <= size else {
                 throw .outOfOrder(what: "a batch goes beyond position \(size)")
             }
@@ -175,7 +175,7 @@ package struct SpaceRenewal: ~Copyable {
 
     /// Events refused after the size are judged again; the rest stays in the inbox.
     private mutating func sortInbox() throws(LogError) {
-        for entry in try store.inbox(of: old) {
+        for entry in try store[old].inbox.entries() {
             let isKnown = entry.sequences.lowerBound < lane.expectedSequence(of: entry.replica)
             if isKnown || own[entry.replica] == nil {
                 kept.append(entry)
@@ -186,35 +186,34 @@ package struct SpaceRenewal: ~Copyable {
     }
 
     private func copyInbox() throws(LogError) {
-        try store.keepInInbox(kept, of: new)
-        let (notes, faults) = try store.readInboxNotes(of: old)
+        try store[new].inbox.keep(kept)
+        let (notes, faults) = try store[old].inbox.readNotes()
         if let fault = faults.first { throw .corrupt(fault) }
         for note in notes {
-            try store.keepInInbox(
+            try store[new].inbox.keep(
                 InboxNote(
                     old: note.old,
                     count: note.count,
                     new: lane.newOrigins[note.new] ?? note.new
-                ),
-                of: new
+                )
             )
         }
     }
 
     private func copyImports() throws(LogError) {
-        let (notes, faults) = try store.readImports(of: old)
+        let (notes, faults) = try store[old].imports.read()
         if let fault = faults.first { throw .corrupt(fault) }
         var known: [ImportedRun] = []
         for note in notes {
             if let group = note.group, !isRecordedAgain(group) {
                 // The next import checks if its events were recorded.
-                try store.keep(note, of: new)
+                try store[new].imports.keep(note)
             } else {
                 for run in note.runs { known += renamed(run) }
             }
         }
         guard !known.isEmpty else { return }
-        try store.keep(ImportNote(group: nil, runs: known), of: new)
+        try store[new].imports.keep(ImportNote(group: nil, runs: known))
     }
 
     private func isRecordedAgain(_ group: ImportNote.Group) -> Bool {
@@ -281,7 +280,7 @@ package struct SpaceRenewal: ~Copyable {
     }
 
     private mutating func keepOthers() throws(LogError) {
-        if let file = others.take(at: store.now) { try store.keep(file, of: new) }
+        if let file = others.take(at: store.now) { try store[new].kept.append(file) }
     }
 
     private mutating func takeWaiting(

@@ -165,8 +165,8 @@ package struct LaneSalvage: ~Copyable {
             former.append(FormerID(replica, lastSequence: .max))
         }
         let (entries, notes) = try SalvagedFiles.inbox(of: old, in: directory, &outcome.faults)
-        try store.keepInInbox(entries, of: space)
-        for note in notes { try store.keepInInbox(note, of: space) }
+        try store[space].inbox.keep(entries)
+        for note in notes { try store[space].inbox.keep(note) }
         outcome.inbox = entries.count
         try takeFormer(former)
         let head = store.head(of: space)
@@ -182,7 +182,7 @@ package struct LaneSalvage: ~Copyable {
                 find
             ),
             entries: entries,
-            refused: head > 0 ? try store.refusals(in: 1...head, of: space) : [],
+            refused: head > 0 ? try store[space].refusals(in: 1...head) : [],
             rest: former.reversed().map { $0.replica }
         )
     }
@@ -197,7 +197,7 @@ package struct LaneSalvage: ~Copyable {
             writing.batch = RefusedBatch()
             return 0
         }
-        let known = store.lastSequence(of: replica, in: space)
+        let known = store[space].lastSequence(of: replica)
         let seeds = writing.sources.log.seeds
         for found in rows {
             let row = found.row
@@ -269,7 +269,7 @@ package struct LaneSalvage: ~Copyable {
         }
         guard let entry, entry.isOneBatch else { return }
         outcome.inbox += 1
-        try store.keepInInbox([entry], of: space)
+        try store[space].inbox.keep([entry])
     }
 
     /// Notes that the ids of the damaged directory were ours.

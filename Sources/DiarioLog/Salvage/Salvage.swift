@@ -240,8 +240,8 @@ package struct Salvage: ~Copyable {
     ) throws(LogError) {
         report.faults += written.salvage.faults
         try keepAdopted(written.salvage.packs)
-        try store.keepInInbox(written.entries, of: id)
-        for note in written.notes { try store.keepInInbox(note, of: id) }
+        try store[id].inbox.keep(written.entries)
+        for note in written.notes { try store[id].inbox.keep(note) }
         try takeKept(of: id)
         try takeImports(of: id)
         try store.endSalvage(of: id, isAuthority: written.isAuthority)
@@ -271,7 +271,7 @@ package struct Salvage: ~Copyable {
                 fault(path, error.message, at: error.offset)
                 continue
             }
-            try store.keep(bytes, of: space)
+            try store[space].kept.append(bytes)
         }
     }
 
@@ -288,7 +288,7 @@ package struct Salvage: ~Copyable {
                 fault(path, error.message)
                 continue
             }
-            try store.keep(note, of: space)
+            try store[space].imports.keep(note)
         }
     }
 }

@@ -238,7 +238,7 @@ package struct SealReport: Equatable, Sendable {
         // Where positions were released that no segment holds, tiles cannot be made any more.
         let first = try store.shared.firstReadable(space, released: released)
         if tiles.size + 1 >= first, end >= tiles.size + UInt64(tilesMin) {
-            try store.extendTiles(of: space, to: end)
+            try store[space].proofs.extendTiles(to: end)
         }
         try store.release(space, upTo: end)
     }

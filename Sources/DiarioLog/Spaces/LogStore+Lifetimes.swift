@@ -67,6 +67,24 @@ extension LogStore {
         )
     }
 
+    /// Makes a space that is to be filled from elsewhere, and is not shown until `show`.
+    package func makeStagingSpace(
+        _ id: SpaceID,
+        lineage: Lineage,
+        epoch: UInt64
+    ) throws(LogError) {
+        try makeSpace(
+            Manifest(
+                space: id,
+                lineage: lineage,
+                epoch: epoch,
+                authority: nil,
+                isStaging: true,
+                replaces: nil
+            )
+        )
+    }
+
     /// Makes an empty space for a replica that had other ids before.
     func makeSpace(_ manifest: Manifest, former: [FormerID] = []) throws(LogError) {
         let making = try holdFolder(of: manifest.space)

@@ -56,7 +56,7 @@ extension Adoption {
             return nil
         }
         let root = try logging { () throws(LogError) in
-            try store.root(of: space.id, size: publish.standing.size)
+            try store[space.id].proofs.root(size: publish.standing.size)
         }
         guard root == publish.standing.root else { throw Self.diverged(present) }
         guard !present.manifest.isWaiting else {
@@ -190,8 +190,8 @@ extension Adoption {
         guard present.manifest.lineage == publish.standing.lineage else { return }
         let (ours, theirs) = try logging { () throws(LogError) in
             (
-                try store.root(of: present.manifest.space, size: present.head),
-                try store.root(of: staging, size: present.head)
+                try store[present.manifest.space].proofs.root(size: present.head),
+                try store[staging].proofs.root(size: present.head)
             )
         }
         guard present.head <= publish.standing.size, ours == theirs else {

@@ -135,7 +135,7 @@ struct Adoption {
                 standing.size > status.head
                 ? nil
                 : try logging { () throws(LogError) in
-                    try store.root(of: space.id, size: standing.size)
+                    try store[space.id].proofs.root(size: standing.size)
                 }
             guard root == standing.root else {
                 throw .ended(
@@ -310,7 +310,7 @@ struct Adoption {
     /// Makes the authority of what was filled, and shows it; it has no name yet.
     func complete(_ staging: SpaceID, _ publish: Publish) throws(Stop) {
         try logging { () throws(LogError) in
-            try store.takeAuthority(of: staging)
+            try store[staging].takeAuthority()
             // Whoever published it has all of it: a copy of this one must not go on by itself.
             try store.markServed(staging)
             let status = try store.status(of: staging)
@@ -322,7 +322,7 @@ struct Adoption {
                     )
                 )
             }
-            try store.show(staging)
+            try store[staging].show()
         }
     }
 

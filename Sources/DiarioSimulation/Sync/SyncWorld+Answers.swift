@@ -177,7 +177,7 @@ extension SyncWorld {
                     root: try store.root(of: device.space)
                 ),
                 replica: first.replica,
-                blocks: try store.pendingBlocks(of: device.space, events).blocks
+                blocks: try store[device.space].pendingBlocks(events).blocks
             )
         }
         trace.add("\(now) \(device.name) pushes from \(sequences.lowerBound) on")

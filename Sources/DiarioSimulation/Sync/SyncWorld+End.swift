@@ -161,7 +161,7 @@ extension SyncWorld {
         guard device.seen.epoch == ledger.epoch else { return }
         let head = store.standing(of: device.space).head
         let (own, other) = try attempt("a root") { () throws(LogError) in
-            (try store.root(of: device.space), try serverStore.root(of: space, size: head))
+            (try store.root(of: device.space), try serverStore[space].proofs.root(size: head))
         }
         guard let other, own == other else {
             throw Broken(.equal, "\(device.name) has another root at \(head)")

@@ -144,7 +144,7 @@ extension SegmentListing {
         self.init(
             lineage: manifest.lineage,
             epoch: manifest.epoch,
-            root: try store.root(of: space, size: end) ?? .zero,
+            root: try store[space].proofs.root(size: end) ?? .zero,
             segments: segments
         )
     }

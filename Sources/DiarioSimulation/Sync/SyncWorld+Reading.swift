@@ -85,7 +85,7 @@ extension SyncWorld {
     func readInbox(of device: Device, _ store: LogStore) throws -> [Origin: Int64] {
         let rows = try attempt("the inbox of \(device.name)") { () throws(LogError) in
             var rows: [SyncKinds.Row] = []
-            for entry in try store.inbox(of: device.space) {
+            for entry in try store[device.space].inbox.entries() {
                 do throws(FormatError) {
                     var unpacker = BlockUnpacker()
                     rows += try readBlock(entry.block, &unpacker)
@@ -114,8 +114,8 @@ extension SyncWorld {
     func readKept(of device: Device, _ store: LogStore) throws -> [Int64: Origin] {
         let rows = try attempt("what \(device.name) keeps") { () throws(LogError) in
             var rows: [SyncKinds.Row] = []
-            for number in try store.keptNumbers(of: device.space) {
-                for block in try store.keptFile(number, of: device.space)?.blocks ?? [] {
+            for number in try store[device.space].kept.numbers() {
+                for block in try store[device.space].kept.file(number)?.blocks ?? [] {
                     do throws(FormatError) {
                         var unpacker = BlockUnpacker()
                         rows += try readBlock(block.block, &unpacker)

@@ -110,10 +110,10 @@ extension SyncWorld {
     /// If a disk fails, the inbox is read whole or not at all.
     private func checkInboxReading(_ device: Device, _ store: LogStore) throws {
         let whole = try attempt("the inbox of \(device.name)") { () throws(LogError) in
-            try store.inbox(of: device.space)
+            try store[device.space].inbox.entries()
         }
         let found: [InboxEntry]
-        do throws(LogError) { found = try store.inbox(of: device.space) } catch {
+        do throws(LogError) { found = try store[device.space].inbox.entries() } catch {
             return try judge(error, of: device, "inbox")
         }
         guard found == whole else {

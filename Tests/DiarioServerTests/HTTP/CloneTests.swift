@@ -34,8 +34,8 @@ struct CloneTests {
         let status = try space.store.status(of: space.id)
         #expect(status.manifest.authority == nil)
         #expect(status.head == world.head)
-        #expect(try space.store.remote(of: space.id) == remote(world))
-        #expect(try space.store.lastSync(of: space.id)?.success?.head == world.head)
+        #expect(try space.store[space.id].remote() == remote(world))
+        #expect(try space.store[space.id].lastSync()?.success?.head == world.head)
         let diary = Diary(space: space)
         let count = try await diary.sql("SELECT day FROM weight").rows.count
         let all = try await Diary(space: world.space).sql("SELECT day FROM weight").rows.count

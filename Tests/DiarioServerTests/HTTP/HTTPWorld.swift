@@ -176,7 +176,7 @@ final class HTTPWorld: Sendable {
         do {
             let manifest = try space.store.status(of: space.id).manifest
             let sealed = manifest.segments.last?.last ?? 0
-            let root = try space.store.root(of: space.id, size: sealed)
+            let root = try space.store[space.id].proofs.root(size: sealed)
             let items = try manifest.segments.map { entry in
                 let files = [
                     (LogPaths.segment(entry.name, of: space.id), "segment"),

@@ -133,7 +133,7 @@ extension ScenarioWorld {
         let pending = standing.pending.map {
             range($0.replica, $0.sequences.lowerBound, $0.sequences.upperBound)
         }
-        let inbox = try device.store.inbox(of: device.session.space).map {
+        let inbox = try device.store[device.session.space].inbox.entries().map {
             range($0.replica, $0.sequences.lowerBound, $0.sequences.upperBound)
         }
         let state =

@@ -49,16 +49,32 @@ extension LogStore {
         return appended
     }
 
+    /// The facts that an authority recorded in a block with positions.
+    package func facts(
+        in block: [UInt8],
+        _ head: BlockHead
+    ) throws(LogError) -> EngineReader.Facts {
+        do throws(FormatError) {
+            return try shared.engine.facts(in: block.span, head.summary)
+        } catch {
+            throw .format(error)
+        }
+    }
+
+    /// The time as this log knows it.
+    package var now: Timestamp { shared.time.now }
+}
+
+extension SpaceLog {
     /// Pending events in blocks, oldest first, as many as one exchange takes; if they are many and
     /// it is asked for, in columns.
     package func pendingBlocks(
-        of space: SpaceID,
         _ pending: PendingEvents,
         countMax: Int = Limits.exchangeCountMax,
         inColumns: Bool = false
     ) throws(LogError) -> (blocks: [[UInt8]], count: Int) {
         var wire = try WireBlocks(shared, space, countMax: countMax, inColumns: inColumns)
-        var cursor = cursor(space, pending)
+        var cursor = log.cursor(space, pending)
         loop: while let events = try cursor.next() {
             for stored in events.rows {
                 if try wire.isFull(for: stored, of: events) { break loop }
@@ -79,7 +95,6 @@ extension LogStore {
     /// in columns, if requested. With `afterContext` the reader has the context of the events up
     /// to the position.
     package func news(
-        of space: SpaceID,
         after position: UInt64,
         own: [ReplicaID: [ClosedRange<UInt64>]],
         countMax: Int,
@@ -87,11 +102,11 @@ extension LogStore {
         afterContext: Bool = false
     ) throws(LogError) -> (pieces: [WirePiece], end: UInt64) {
         var wire = try WireBlocks(shared, space, countMax: countMax, inColumns: inColumns)
-        let head = head(of: space)
+        let head = log.head(of: space)
         guard position < head else { return ([], position) }
-        var context = try afterContext ? self.context(of: space, position, head) : nil
+        var context = try afterContext ? self.context(position, head) : nil
         let first = context?.positions.lowerBound ?? position + 1
-        var cursor = try cursor(space, positions: first...head, .canonical)
+        var cursor = try log.cursor(space, positions: first...head, .canonical)
         var hashing = RowHashing(shared, space)
         loop: while let events = try cursor.next() {
             for stored in events.rows {
@@ -118,7 +133,6 @@ extension LogStore {
 
     /// The context of news, if their number is neither too small to be worth it nor too large.
     private func context(
-        of space: SpaceID,
         _ position: UInt64,
         _ head: UInt64
     ) throws(LogError) -> ExchangeContext? {
@@ -127,16 +141,13 @@ extension LogStore {
             count < UInt64(LogSizes.standard.columnsCountMin)
         else { return nil }
         let context = ExchangeContext(size: position)
-        return try canRead(from: context.positions.lowerBound, of: space) ? context : nil
+        return try canRead(from: context.positions.lowerBound) ? context : nil
     }
 
     /// The envelope of the event at a position; nil if none is there.
-    package func envelope(
-        at position: UInt64,
-        of space: SpaceID
-    ) throws(LogError) -> RowEnvelope? {
+    package func envelope(at position: UInt64) throws(LogError) -> RowEnvelope? {
         guard position > 0 else { return nil }
-        var cursor = try cursor(space, positions: position...position, .canonical)
+        var cursor = try log.cursor(space, positions: position...position, .canonical)
         guard let events = try cursor.next(), let row = events.rows.last?.row else { return nil }
         do throws(FormatError) {
             return try PublicPart.parse(events.bytes.span, row).envelope
@@ -148,10 +159,9 @@ extension LogStore {
     /// The canonical events of a replica with these sequences, in order.
     package func known(
         _ sequences: ClosedRange<UInt64>,
-        of replica: ReplicaID,
-        in space: SpaceID
+        of replica: ReplicaID
     ) throws(LogError) -> [KnownEvent] {
-        var cursor = try backwards(sequences, of: replica, in: space)
+        var cursor = try backwards(sequences, of: replica)
         var hashing = RowHashing(shared, space)
         var found: [KnownEvent] = []
         search: while let events = try cursor.next() {
@@ -179,10 +189,9 @@ extension LogStore {
     /// The clock of the last event of a replica up to a sequence; nil if none has a position.
     package func lastClock(
         of replica: ReplicaID,
-        through sequence: UInt64,
-        in space: SpaceID
+        through sequence: UInt64
     ) throws(LogError) -> HybridTime? {
-        var cursor = try backwards(1...sequence, of: replica, in: space)
+        var cursor = try backwards(1...sequence, of: replica)
         while let events = try cursor.next() {
             for stored in events.rows
             where stored.row.replica == replica && stored.row.sequence <= sequence {
@@ -200,34 +209,28 @@ extension LogStore {
     /// from which no salt here comes any more; durable when this returns.
     ///
     /// Another device that has our old id drew a seed of its own for the same group.
-    package func takeSeeds(
-        of blocks: some Sequence<ReceivedRows>,
-        in space: SpaceID
-    ) throws(LogError) {
+    package func takeSeeds(of blocks: some Sequence<ReceivedRows>) throws(LogError) {
         var seeds: [SaltSeed] = []
         for node in blocks.flatMap({ $0.head.saltNodes }) where node.level == 0 {
             let key = SpaceIndex.SeedKey(replica: node.replica, group: node.group)
             let known = shared.index.withLock { $0.seed(key, in: space) }
             guard let known, known != node.value,
                 !seeds.contains(where: { $0.replica == node.replica && $0.group == node.group }),
-                try !hasSalts(of: key, in: space)
+                try !hasSalts(of: key)
             else { continue }
             seeds.append(SaltSeed(replica: node.replica, group: node.group, root: node.value))
         }
         let found = seeds
         guard !found.isEmpty else { return }
-        try withWriter { (writer) throws(LogError) in try writer.write(found, of: space) }
+        try log.withWriter { (writer) throws(LogError) in try writer.write(found, of: space) }
     }
 
     /// True if a row of a group has a personal part.
-    private func hasSalts(
-        of key: SpaceIndex.SeedKey,
-        in space: SpaceID
-    ) throws(LogError) -> Bool {
+    private func hasSalts(of key: SpaceIndex.SeedKey) throws(LogError) -> Bool {
         let sequences = SaltSeed.sequences(ofGroup: key.group)
         let pending = PendingEvents(replica: key.replica, sequences: sequences)
         for var cursor in [
-            cursor(space, pending), try backwards(sequences, of: key.replica, in: space),
+            log.cursor(space, pending), try backwards(sequences, of: key.replica),
         ] {
             while let events = try cursor.next() {
                 let hasOne = events.rows.contains { stored in
@@ -246,14 +249,13 @@ extension LogStore {
     /// Blocks that may hold these sequences of a replica with positions, the last one first.
     package func backwards(
         _ sequences: ClosedRange<UInt64>,
-        of replica: ReplicaID,
-        in space: SpaceID
+        of replica: ReplicaID
     ) throws(LogError) -> LogCursor {
         var filter = LogFilter()
         filter.sequences = LogFilter.Sequences(sequences, of: replica)
-        return try cursor(
+        return try log.cursor(
             space,
-            positions: try sealedPositions(of: sequences, of: replica, in: space),
+            positions: try sealedPositions(of: sequences, of: replica),
             .canonical,
             filter: filter,
             isReversed: true
@@ -266,8 +268,7 @@ extension LogStore {
     /// This avoids reading all blocks of the log after the segments.
     private func sealedPositions(
         of sequences: ClosedRange<UInt64>,
-        of replica: ReplicaID,
-        in space: SpaceID
+        of replica: ReplicaID
     ) throws(LogError) -> ClosedRange<UInt64>? {
         let released = shared.index.withLock { $0.brief(of: space).released }
         let first = try shared.firstReadable(space, released: released)
@@ -291,11 +292,8 @@ extension LogStore {
     }
 
     /// The hash of the hashes of pending events; nil if they are not all pending.
-    package func pendingHash(
-        of pending: PendingEvents,
-        in space: SpaceID
-    ) throws(LogError) -> Hash32? {
-        var cursor = cursor(space, pending)
+    package func pendingHash(of pending: PendingEvents) throws(LogError) -> Hash32? {
+        var cursor = log.cursor(space, pending)
         var hashing = RowHashing(shared, space)
         var hashes: [UInt8] = []
         while let events = try cursor.next() {
@@ -308,14 +306,11 @@ extension LogStore {
     }
 
     /// The authority's refusals at these positions, in order.
-    package func refusals(
-        in positions: ClosedRange<UInt64>,
-        of space: SpaceID
-    ) throws(LogError) -> [RefusedRun] {
+    package func refusals(in positions: ClosedRange<UInt64>) throws(LogError) -> [RefusedRun] {
         var filter = LogFilter()
         let wanted = Array(EngineReader.refusalName.utf8)
         filter.wantsType = { $0 == wanted }
-        var cursor = try cursor(space, positions: positions, .canonical, filter: filter)
+        var cursor = try log.cursor(space, positions: positions, .canonical, filter: filter)
         var found: [RefusedRun] = []
         while let events = try cursor.next() {
             for stored in events.rows where events.types[stored.row.typeIndex].name == wanted {
@@ -332,33 +327,18 @@ extension LogStore {
     }
 
     /// The last sequence of a replica that is known here, refused or not; 0 if it is not known.
-    package func lastSequence(of replica: ReplicaID, in space: SpaceID) -> UInt64 {
+    package func lastSequence(of replica: ReplicaID) -> UInt64 {
         shared.index.withLock { $0.lastSequence(of: replica, in: space) }
     }
 
-    /// The facts that an authority recorded in a block with positions.
-    package func facts(
-        in block: [UInt8],
-        _ head: BlockHead
-    ) throws(LogError) -> EngineReader.Facts {
-        do throws(FormatError) {
-            return try shared.engine.facts(in: block.span, head.summary)
-        } catch {
-            throw .format(error)
-        }
-    }
-
     /// The latest time that the events of a space have, as far as it is believed.
-    package func clock(of space: SpaceID) -> HybridTime {
+    package func clock() -> HybridTime {
         shared.index.withLock { $0.brief(of: space).clock }
     }
 
-    /// The time as this log knows it.
-    package var now: Timestamp { shared.time.now }
-
     /// The last position, and how many events up to there authorities wrote, each under an id of
     /// its own.
-    package func authorityMark(of space: SpaceID) -> (head: UInt64, count: UInt64) {
+    package func authorityMark() -> (head: UInt64, count: UInt64) {
         shared.index.withLock { index in
             index.read(space) { space in
                 (space.head, space.authorityCount)
@@ -367,14 +347,14 @@ extension LogStore {
     }
 
     /// True if a replica writes here as an authority.
-    package func isAuthority(_ replica: ReplicaID, in space: SpaceID) -> Bool {
+    package func isAuthority(_ replica: ReplicaID) -> Bool {
         shared.index.withLock { index in
             index.read(space) { $0.isAuthority(replica) } ?? false
         }
     }
 
     /// True if the seed differs from the known one of its group, if that is known.
-    package func contradicts(_ seed: SaltSeed, in space: SpaceID) -> Bool {
+    package func contradicts(_ seed: SaltSeed) -> Bool {
         let key = SpaceIndex.SeedKey(replica: seed.replica, group: seed.group)
         return shared.index.withLock { $0.seed(key, in: space) }.map { $0 != seed.root } ?? false
     }

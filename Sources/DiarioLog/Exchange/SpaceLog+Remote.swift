@@ -1,11 +1,11 @@
-package import DiarioCore
+import DiarioCore
 package import DiarioStorage
 
 // What a replica remembers of its server: schema/format/directory.md.
 
-extension LogStore {
+extension SpaceLog {
     /// Where the authority of a space is; nil if nobody said so.
-    package func remote(of space: SpaceID) throws(LogError) -> RemoteFile? {
+    package func remote() throws(LogError) -> RemoteFile? {
         let path = LogPaths.remote(space)
         guard let bytes = try contents(path, sizeMax: RemoteFile.sizeMax) else { return nil }
         guard let file = RemoteFile(bytes) else {
@@ -21,10 +21,10 @@ extension LogStore {
     }
 
     /// Remembers where the authority of a space is, or forgets it; durable when it returns.
-    package func setRemote(_ file: RemoteFile?, of space: SpaceID) throws(LogError) {
+    package func setRemote(_ file: RemoteFile?) throws(LogError) {
         let path = LogPaths.remote(space)
         // Under the lock, because others may do the same.
-        try withWriter { (writer) throws(LogError) in
+        try log.withWriter { (writer) throws(LogError) in
             try writer.begin()
             defer { writer.end() }
             let directory = shared.directory
@@ -40,25 +40,25 @@ extension LogStore {
     }
 
     /// How the last sync of a space ended; nil if there was none, or if it is not known any more.
-    package func lastSync(of space: SpaceID) throws(LogError) -> LastSyncFile? {
+    package func lastSync() throws(LogError) -> LastSyncFile? {
         try contents(LogPaths.lastSync(space), sizeMax: LastSyncFile.sizeMax)
             .flatMap { LastSyncFile($0) }
     }
 
     /// Remembers that a space is in sync now.
-    package func noteSync(of space: SpaceID, head: UInt64) throws(LogError) {
-        try note(LastSyncFile(LastSyncFile.Success(at: shared.time.now, head: head)), of: space)
+    package func noteSync(head: UInt64) throws(LogError) {
+        try note(LastSyncFile(LastSyncFile.Success(at: shared.time.now, head: head)))
     }
 
     /// Remembers that a sync of a space failed just now, beside the last one that did not.
-    package func noteFailedSync(of space: SpaceID, _ message: String) throws(LogError) {
+    package func noteFailedSync(_ message: String) throws(LogError) {
         let failure = LastSyncFile.Failure(at: shared.time.now, message: message)
-        try note(LastSyncFile(try lastSync(of: space)?.success, failure), of: space)
+        try note(LastSyncFile(try lastSync()?.success, failure))
     }
 
-    private func note(_ file: LastSyncFile, of space: SpaceID) throws(LogError) {
+    private func note(_ file: LastSyncFile) throws(LogError) {
         let (path, bytes) = (LogPaths.lastSync(space), file.encoded())
-        try withWriter { (writer) throws(LogError) in
+        try log.withWriter { (writer) throws(LogError) in
             try writer.begin()
             defer { writer.end() }
             let directory = shared.directory
@@ -69,14 +69,8 @@ extension LogStore {
     }
 
     /// What of this is damaged, though no event depends on it.
-    package func remoteFaults(of space: SpaceID) throws(LogError) -> [Fault] {
-        try Self.remoteFaults(of: space, in: shared.directory)
-    }
-
-    static func remoteFaults(
-        of space: SpaceID,
-        in directory: any LogDirectory
-    ) throws(LogError) -> [Fault] {
+    package func remoteFaults() throws(LogError) -> [Fault] {
+        let directory = shared.directory
         let files: [(path: String, sizeMax: Int, verifies: ([UInt8]) -> Bool)] = [
             (LogPaths.remote(space), RemoteFile.sizeMax, { RemoteFile($0) != nil }),
             (LogPaths.lastSync(space), LastSyncFile.sizeMax, { LastSyncFile($0) != nil }),

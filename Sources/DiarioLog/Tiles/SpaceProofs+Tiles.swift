@@ -1,15 +1,15 @@
-package import DiarioCore
+import DiarioCore
 import DiarioFormat
 import DiarioStorage
 import Synchronization
 
-extension LogStore {
+extension SpaceProofs {
     /// Leaves that are hashed before their tiles are written, which bounds memory and lost work.
     private static let tileStepMax: UInt64 = 1 << 20
 
     /// The positions whose tiles are kept.
-    package func tileSize(of space: SpaceID) throws(LogError) -> UInt64 {
-        try TileStore(shared.directory, space: space).size
+    package func tileSize() throws(LogError) -> UInt64 {
+        try TileStore(log.shared.directory, space: space).size
     }
 
     /// Keeps the tiles of the first `size` positions from now on; durable when this returns.
@@ -18,23 +18,23 @@ extension LogStore {
     /// Does nothing if the tiles go that far already.
     ///
     /// - Throws: When it throws, the tiles may have become longer by a part of what was asked for.
-    package func extendTiles(of space: SpaceID, to size: UInt64) throws(LogError) {
-        guard access == .readWrite else { throw .readOnly }
-        let head = shared.index.withLock { $0[space].head }
+    package func extendTiles(to size: UInt64) throws(LogError) {
+        guard log.access == .readWrite else { throw .readOnly }
+        let head = log.shared.index.withLock { $0[space].head }
         guard size <= head else {
             throw .outOfOrder(what: "position \(size) is not there, the head is \(head)")
         }
         while true {
-            let tiles = try TileStore(shared.directory, space: space)
+            let tiles = try TileStore(log.shared.directory, space: space)
             guard tiles.size < size else { return }
             // Before the lock, because it may take long and what was given a position stays.
             let end = min(size, tiles.size + Self.tileStepMax)
-            let builder = try build(from: tiles, to: end, of: space)
-            try withWriter { (writer) throws(LogError) in
+            let builder = try build(from: tiles, to: end)
+            try log.withWriter { (writer) throws(LogError) in
                 try writer.begin()
                 defer { writer.end() }
                 // Another process may have extended them meanwhile; then the rest is built anew.
-                var current = try TileStore(shared.directory, space: space)
+                var current = try TileStore(log.shared.directory, space: space)
                 guard current.range == tiles.range else { return }
                 try current.extend(builder)
             }
@@ -43,12 +43,11 @@ extension LogStore {
 
     private func build(
         from tiles: TileStore,
-        to end: UInt64,
-        of space: SpaceID
+        to end: UInt64
     ) throws(LogError) -> TileBuilder {
         var builder = TileBuilder(tiles.range)
         var hasher = EventHasher()
-        var leaves = LeafReader(self, space, end: end)
+        var leaves = LeafReader(log, space, end: end)
         try leaves.read(tiles.size..<end, &hasher) { builder.append($0, &$1) }
         return builder
     }

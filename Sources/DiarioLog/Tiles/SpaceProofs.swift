@@ -1,4 +1,4 @@
-package import DiarioCore
+import DiarioCore
 package import DiarioCrypto
 package import DiarioFormat
 import DiarioFrames
@@ -19,12 +19,20 @@ package struct ProvenConsistency: Equatable, Sendable {
     package let root: Hash32
 }
 
+extension SpaceLog {
+    /// Proofs of what is in the log.
+    package var proofs: SpaceProofs { SpaceProofs(log: log, space: space) }
+}
+
 // All that is given away here was checked against the root that the log itself keeps, so that a
 // damaged tile can delay an answer but never make it wrong.
-extension LogStore {
+package struct SpaceProofs: Sendable {
+    let log: LogStore
+    let space: SpaceID
+
     /// The Merkle root of the first `size` positions; nil if there are fewer.
-    package func root(of space: SpaceID, size: UInt64) throws(LogError) -> Hash32? {
-        try consistency(from: size, in: space)?.fromRoot
+    package func root(size: UInt64) throws(LogError) -> Hash32? {
+        try consistency(from: size)?.fromRoot
     }
 
     /// Shows that `position` is among the first `size`; nil if it is not.
@@ -33,17 +41,16 @@ extension LogStore {
     /// level-0 tiles, besides those that are in no tile; without, all rows up to the head.
     package func inclusion(
         of position: UInt64,
-        size: UInt64? = nil,
-        in space: SpaceID
+        size: UInt64? = nil
     ) throws(LogError) -> ProvenInclusion? {
-        let range = try shared.hashes.range(of: space, in: shared)
+        let range = try log.shared.hashes.range(of: space, in: log.shared)
         let size = size ?? range.size
         guard size <= range.size, position >= 1, position <= size else { return nil }
         let leaf = TreeNode(leaf: position - 1)
         let wanted =
             [leaf] + InclusionProof.nodes(index: position - 1, size: size)
             + Self.nodes(toConfirm: size, by: range)
-        return try proving(space, wanted, range) { (hasher, hashes) throws(ProofFault) in
+        return try proving(wanted, range) { (hasher, hashes) throws(ProofFault) in
             let root = try Self.root(size: size, by: range, &hasher, hashes)
             let proof = InclusionProof.make(
                 index: position - 1,
@@ -63,16 +70,15 @@ extension LogStore {
     /// Without `size`, all positions do. It costs what `inclusion` does.
     package func consistency(
         from fromSize: UInt64,
-        to size: UInt64? = nil,
-        in space: SpaceID
+        to size: UInt64? = nil
     ) throws(LogError) -> ProvenConsistency? {
-        let range = try shared.hashes.range(of: space, in: shared)
+        let range = try log.shared.hashes.range(of: space, in: log.shared)
         let size = size ?? range.size
         guard size <= range.size, fromSize <= size else { return nil }
         let wanted =
             ConsistencyProof.nodes(from: fromSize, to: size) + TreeRoot.nodes(size: fromSize)
             + Self.nodes(toConfirm: size, by: range)
-        return try proving(space, wanted, range) { (hasher, hashes) throws(ProofFault) in
+        return try proving(wanted, range) { (hasher, hashes) throws(ProofFault) in
             let root = try Self.root(size: size, by: range, &hasher, hashes)
             let proof = ConsistencyProof.make(
                 from: fromSize,
@@ -88,17 +94,14 @@ extension LogStore {
 
     /// The canonical row of the event at a position, with when it was accepted; nil if there is
     /// none.
-    package func provenEvent(
-        at position: UInt64,
-        in space: SpaceID
-    ) throws(LogError) -> ProofEvent? {
+    package func provenEvent(at position: UInt64) throws(LogError) -> ProofEvent? {
         guard position >= 1 else { return nil }
-        var cursor = try cursor(space, positions: position...position, .canonical)
+        var cursor = try log.cursor(space, positions: position...position, .canonical)
         guard let events = try cursor.next(), let stored = events.rows.first,
             let acceptedAt = stored.acceptedAt
         else { return nil }
         var hasher = EventHasher()
-        var seeds = Seeds(store: shared, space: space)
+        var seeds = Seeds(store: log.shared, space: space)
         seeds.segment = events.salts
         do throws(FormatError) {
             let (block, row) = (events.bytes.span, stored.row)
@@ -152,20 +155,19 @@ extension LogStore {
 
     /// Gets the hashes of `wanted` and lets `make` make something of them that it has checked.
     private func proving<Proven>(
-        _ space: SpaceID,
         _ wanted: [TreeNode],
         _ range: CompactRange,
         _ make: (inout EventHasher, NodeHashes) throws(ProofFault) -> Proven
     ) throws(LogError) -> Proven {
         var hasher = EventHasher()
-        let tiles = try TileStore(shared.directory, space: space)
+        let tiles = try TileStore(log.shared.directory, space: space)
         if tiles.size > 0 {
-            var reader = NodeReader(self, space, range, tiles)
+            var reader = NodeReader(log, space, range, tiles)
             let hashes = NodeHashes(hashes: try reader.hashes(wanted))
             // A proof that fails is made again without the tiles, which must be damaged.
             if let proven = try? make(&hasher, hashes) { return proven }
         }
-        var reader = NodeReader(self, space, range, nil)
+        var reader = NodeReader(log, space, range, nil)
         do throws(LogError) {
             let hashes = NodeHashes(hashes: try reader.hashes(wanted))
             if let proven = try? make(&hasher, hashes) { return proven }

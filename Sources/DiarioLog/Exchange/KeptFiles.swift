@@ -6,14 +6,25 @@ import DiarioStorage
 // Events of others that the authority lost, as they are kept here: schema/format/sync.md,
 // section 9.
 
-extension LogStore {
+extension SpaceLog {
+    /// Events of others that the authority lost.
+    package var kept: KeptFiles { KeptFiles(log: log, space: space) }
+}
+
+/// The files of kept events of a space.
+package struct KeptFiles: Sendable {
+    let log: LogStore
+    let space: SpaceID
+
+    private var directory: any LogDirectory { log.directory }
+
     /// How many events of others are kept, and of how many replicas.
     ///
     /// Files that are damaged do not count: `verify` names them.
-    package func keptCount(of space: SpaceID) throws(LogError) -> (events: Int, replicas: Int) {
+    package func count() throws(LogError) -> (events: Int, replicas: Int) {
         var (events, replicas): (Int, Set<ReplicaID>) = (0, [])
-        for number in try keptNumbers(of: space) {
-            guard let kept = try wholeKeptFile(number, of: space) else { continue }
+        for number in try numbers() {
+            guard let kept = try wholeFile(number) else { continue }
             events += kept.eventCount
             replicas.formUnion(kept.replicas)
         }
@@ -21,7 +32,7 @@ extension LogStore {
     }
 
     /// The numbers of the files of kept events, in order.
-    package func keptNumbers(of space: SpaceID) throws(LogError) -> [UInt64] {
+    package func numbers() throws(LogError) -> [UInt64] {
         try storing { () throws(StorageError) in
             let folder = LogPaths.kept(space)
             guard try directory.exists(folder) else { return [] }
@@ -30,7 +41,7 @@ extension LogStore {
     }
 
     /// A file of kept events; nil if somebody has removed it meanwhile.
-    package func keptFile(_ number: UInt64, of space: SpaceID) throws(LogError) -> KeptEvents? {
+    package func file(_ number: UInt64) throws(LogError) -> KeptEvents? {
         let path = LogPaths.keptFile(number, of: space)
         let bytes: [UInt8]
         do throws(StorageError) {
@@ -45,20 +56,17 @@ extension LogStore {
     }
 
     /// The same, and nil if it is damaged.
-    private func wholeKeptFile(
-        _ number: UInt64,
-        of space: SpaceID
-    ) throws(LogError) -> KeptEvents? {
-        do throws(LogError) { return try keptFile(number, of: space) } catch .corrupt(_) {
+    private func wholeFile(_ number: UInt64) throws(LogError) -> KeptEvents? {
+        do throws(LogError) { return try file(number) } catch .corrupt(_) {
             return nil
         }
     }
 
     /// What is wrong with the files of kept events.
-    func keptFaults(of space: SpaceID) throws(LogError) -> [Fault] {
+    func faults() throws(LogError) -> [Fault] {
         var faults: [Fault] = []
-        for number in try keptNumbers(of: space) {
-            do throws(LogError) { _ = try keptFile(number, of: space) } catch {
+        for number in try numbers() {
+            do throws(LogError) { _ = try file(number) } catch {
                 guard case .corrupt(let fault) = error else { throw error }
                 faults.append(fault)
             }
@@ -69,11 +77,11 @@ extension LogStore {
     // MARK: Keeping
 
     /// Writes one file of kept events, durably, behind those that are there.
-    func keep(_ file: [UInt8], of space: SpaceID) throws(LogError) {
-        try withWriter { (writer) throws(LogError) in
+    func append(_ file: [UInt8]) throws(LogError) {
+        try log.withWriter { (writer) throws(LogError) in
             try writer.begin()
             defer { writer.end() }
-            let number = (try keptNumbers(of: space).last ?? 0) + 1
+            let number = (try numbers().last ?? 0) + 1
             try storing { () throws(StorageError) in
                 try Files.makeDirectoryDurably(
                     LogPaths.kept(space),
@@ -86,9 +94,9 @@ extension LogStore {
     }
 
     /// Copies what is kept of a space to the one that is to take its place.
-    func copyKept(of old: SpaceID, to new: SpaceID) throws(LogError) {
-        for number in try keptNumbers(of: old) {
-            let path = LogPaths.keptFile(number, of: old)
+    func copy(to new: SpaceID) throws(LogError) {
+        for number in try numbers() {
+            let path = LogPaths.keptFile(number, of: space)
             let bytes: [UInt8]
             do throws(StorageError) {
                 bytes = try Files.contents(of: path, in: directory, sizeMax: KeptEvents.sizeMax)
@@ -96,20 +104,20 @@ extension LogStore {
                 if case .notFound = error { continue }
                 throw .storage(error)
             }
-            try keep(bytes, of: new)
+            try log[new].kept.append(bytes)
         }
     }
 
     /// Forgets all kept events; durable when this returns.
-    package func dropKept(of space: SpaceID) throws(LogError) {
-        try withWriter { (writer) throws(LogError) in
+    package func removeAll() throws(LogError) {
+        try log.withWriter { (writer) throws(LogError) in
             try writer.begin()
             defer { writer.end() }
-            for number in try keptNumbers(of: space) { try removeKept(number, of: space) }
+            for number in try numbers() { try removeFile(number) }
         }
     }
 
-    private func removeKept(_ number: UInt64, of space: SpaceID) throws(LogError) {
+    private func removeFile(_ number: UInt64) throws(LogError) {
         try storing { () throws(StorageError) in
             try directory.remove(LogPaths.keptFile(number, of: space))
             try directory.syncDirectory(LogPaths.kept(space))
@@ -117,19 +125,19 @@ extension LogStore {
     }
 
     /// Forgets those of kept events that are in the log of the space again.
-    package func settleKept(of space: SpaceID) throws(LogError) {
-        for number in try keptNumbers(of: space) {
-            guard let kept = try wholeKeptFile(number, of: space) else { continue }
-            let known = try knownEvents(of: kept, in: space)
+    package func settle() throws(LogError) {
+        for number in try numbers() {
+            guard let kept = try wholeFile(number) else { continue }
+            let known = try knownEvents(of: kept)
             guard !known.isEmpty else { continue }
             var again: Set<Origin> = []
             for block in kept.blocks {
                 for batch in try formatted({ () throws(FormatError) in try block.batches() })
-                where try isKnown(batch, of: block, known, in: space) {
+                where try isKnown(batch, of: block, known) {
                     again.formUnion(batch.map { $0.origin })
                 }
             }
-            try leaveKept(again, in: number, of: space)
+            try remove(again, in: number)
         }
     }
 
@@ -137,15 +145,14 @@ extension LogStore {
     private func isKnown(
         _ batch: ArraySlice<BlockRow>,
         of block: ReceivedRows,
-        _ known: [Origin: KnownEvent],
-        in space: SpaceID
+        _ known: [Origin: KnownEvent]
     ) throws(LogError) -> Bool {
         var hasher = EventHasher()
         for row in batch {
             guard let event = known[row.origin] else { return false }
             let hash = try formatted { () throws(FormatError) in try block.hash(of: row, &hasher) }
             if hash == event.eventHash { continue }
-            guard try says(row, of: block, event, in: space) else { return false }
+            guard try says(row, of: block, event) else { return false }
         }
         return true
     }
@@ -155,11 +162,10 @@ extension LogStore {
     private func says(
         _ row: BlockRow,
         of block: ReceivedRows,
-        _ known: KnownEvent,
-        in space: SpaceID
+        _ known: KnownEvent
     ) throws(LogError) -> Bool {
         let positions = known.position...known.position
-        var cursor = try cursor(space, positions: positions, .canonical)
+        var cursor = try log.cursor(space, positions: positions, .canonical)
         guard let events = try cursor.next(), let other = events.rows.first?.row else {
             return false
         }
@@ -173,10 +179,7 @@ extension LogStore {
     }
 
     /// What the log has under the origins of kept events.
-    private func knownEvents(
-        of kept: KeptEvents,
-        in space: SpaceID
-    ) throws(LogError) -> [Origin: KnownEvent] {
+    private func knownEvents(of kept: KeptEvents) throws(LogError) -> [Origin: KnownEvent] {
         var ranges: [ReplicaID: ClosedRange<UInt64>] = [:]
         for run in kept.blocks.flatMap({ $0.head.runs }) {
             let (first, last) = (run.firstSequence, run.lastSequence)
@@ -185,10 +188,10 @@ extension LogStore {
         }
         var known: [Origin: KnownEvent] = [:]
         for (replica, range) in ranges {
-            let last = lastSequence(of: replica, in: space)
+            let last = log[space].lastSequence(of: replica)
             guard range.lowerBound <= last else { continue }
             let sequences = range.lowerBound...min(range.upperBound, last)
-            for event in try self.known(sequences, of: replica, in: space) {
+            for event in try log[space].known(sequences, of: replica) {
                 known[event.origin] = event
             }
         }
@@ -196,16 +199,15 @@ extension LogStore {
     }
 
     /// Forgets kept events of one file, which are somewhere else by now; durable when this returns.
-    package func leaveKept(
+    package func remove(
         _ origins: Set<Origin>,
-        in number: UInt64,
-        of space: SpaceID
+        in number: UInt64
     ) throws(LogError) {
         guard !origins.isEmpty else { return }
-        try withWriter { (writer) throws(LogError) in
+        try log.withWriter { (writer) throws(LogError) in
             try writer.begin()
             defer { writer.end() }
-            guard let kept = try keptFile(number, of: space) else { return }
+            guard let kept = try file(number) else { return }
             var rest = KeptBlocks()
             for block in kept.blocks {
                 for row in try formatted({ () throws(FormatError) in try block.rows() })
@@ -214,7 +216,7 @@ extension LogStore {
                 }
             }
             guard let file = rest.take(at: kept.writtenAt) else {
-                return try removeKept(number, of: space)
+                return try removeFile(number)
             }
             try storing { () throws(StorageError) in
                 try Files.replace(LogPaths.keptFile(number, of: space), with: file, in: directory)
@@ -228,14 +230,13 @@ extension LogStore {
     /// replicas.
     ///
     /// They are in the order that they had, so that what is about another event comes behind it.
-    package func nextKept(
-        of space: SpaceID,
+    package func next(
         behind place: KeptPlace?,
         without stuck: Set<ReplicaID>,
         countMax: Int
     ) throws(LogError) -> KeptRun? {
-        for number in try keptNumbers(of: space) where number >= place?.file ?? 0 {
-            guard let kept = try wholeKeptFile(number, of: space) else { continue }
+        for number in try numbers() where number >= place?.file ?? 0 {
+            guard let kept = try wholeFile(number) else { continue }
             let position = number == place?.file ? place?.position ?? 0 : 0
             do throws(FormatError) {
                 for block in kept.blocks {

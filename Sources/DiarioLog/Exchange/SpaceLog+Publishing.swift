@@ -1,13 +1,13 @@
-package import DiarioCore
-package import DiarioCrypto
+import DiarioCore
+import DiarioCrypto
 import DiarioFormat
 import DiarioStorage
 
 // A space gets its authority elsewhere: schema/format/sync.md, section 10.
 
-extension LogStore {
+extension SpaceLog {
     /// The attempt to publish a space that goes on; nil if there is none.
-    package func publishing(of space: SpaceID) throws(LogError) -> PublishingFile? {
+    package func publishing() throws(LogError) -> PublishingFile? {
         guard let file = try PublishingFile.read(of: space, in: shared.directory),
             // Beside an authority it was left by a crash.
             try SpaceHome.readManifest(space, in: shared.directory).authority == nil
@@ -18,42 +18,42 @@ extension LogStore {
     /// The fault of a stored attempt to publish a space; nil if there is none.
     ///
     /// `root` is that of all events, if it is known.
-    func publishingFault(of space: SpaceID, root: Hash32?) throws(LogError) -> Fault? {
+    func publishingFault(root: Hash32?) throws(LogError) -> Fault? {
         let file: PublishingFile?
         do throws(LogError) {
-            file = try publishing(of: space)
+            file = try publishing()
         } catch {
             switch error {
             case .corrupt(let fault) where fault.file == LogPaths.publishing(space): return fault
-            case .storage(.tooLarge): return Self.publishingFault(of: space, "the file is damaged")
+            case .storage(.tooLarge): return publishingFault("the file is damaged")
             default: throw error
             }
         }
         // Pending events get their positions before the file is removed.
         guard let file, !file.isTakenBack else { return nil }
-        let head = head(of: space)
+        let head = log.head(of: space)
         guard file.size == head else {
-            return Self.publishingFault(of: space, "it speaks of \(file.size) events of \(head)")
+            return publishingFault("it speaks of \(file.size) events of \(head)")
         }
         guard root == nil || root == file.root else {
-            return Self.publishingFault(of: space, "it speaks of events with another root")
+            return publishingFault("it speaks of events with another root")
         }
         return nil
     }
 
-    private static func publishingFault(of space: SpaceID, _ what: String) -> Fault {
+    private func publishingFault(_ what: String) -> Fault {
         Fault(file: LogPaths.publishing(space), offset: 0, what: what)
     }
 
     /// Gives the authority away: from now on new events are pending.
     ///
     /// Durable when it returns. If that was done before, it says so again.
-    package func beginPublishing(_ space: SpaceID) throws(LogError) -> PublishingFile {
-        try withWriter { (writer) throws(LogError) in try writer.beginPublishing(space) }
+    package func beginPublishing() throws(LogError) -> PublishingFile {
+        try log.withWriter { (writer) throws(LogError) in try writer.beginPublishing(space) }
     }
 
     /// The space has its authority elsewhere now; durable when it returns.
-    package func endPublishing(_ space: SpaceID) throws(LogError) {
+    package func endPublishing() throws(LogError) {
         try storing { () throws(StorageError) in
             guard try shared.directory.exists(LogPaths.publishing(space)) else { return }
             try shared.directory.remove(LogPaths.publishing(space))
@@ -64,39 +64,21 @@ extension LogStore {
     /// Gives positions to all that is pending, and is the authority again; durable when it returns.
     ///
     /// Goes on with what was begun before it was cut off.
-    package func takeBack(_ space: SpaceID) throws(LogError) {
-        try withWriter { (writer) throws(LogError) in try writer.takeBack(space) }
-    }
-
-    /// Makes a space that is to be filled from elsewhere, and is not shown until `show`.
-    package func makeStagingSpace(
-        _ id: SpaceID,
-        lineage: Lineage,
-        epoch: UInt64
-    ) throws(LogError) {
-        try makeSpace(
-            Manifest(
-                space: id,
-                lineage: lineage,
-                epoch: epoch,
-                authority: nil,
-                isStaging: true,
-                replaces: nil
-            )
-        )
+    package func takeBack() throws(LogError) {
+        try log.withWriter { (writer) throws(LogError) in try writer.takeBack(space) }
     }
 
     /// Takes over the authority of a space that was filled from elsewhere; durable when it returns.
-    package func takeAuthority(of space: SpaceID) throws(LogError) {
-        try withWriter { (writer) throws(LogError) in try writer.takeAuthority(of: space) }
+    package func takeAuthority() throws(LogError) {
+        try log.withWriter { (writer) throws(LogError) in try writer.takeAuthority(of: space) }
     }
 
     /// Shows a space that was staging; durable when it returns.
-    package func show(_ space: SpaceID) throws(LogError) {
+    package func show() throws(LogError) {
         // Otherwise it could be taken for a leftover.
-        let staging = try stagingLock(of: space)
+        let staging = try log.stagingLock(of: space)
         defer { staging.release() }
-        try withWriter { (writer) throws(LogError) in
+        try log.withWriter { (writer) throws(LogError) in
             try writer.begin()
             defer { writer.end() }
             // Under the lock, since sealing writes the manifest too.
@@ -104,16 +86,6 @@ extension LogStore {
             guard manifest.isStaging else { return }
             manifest.isStaging = false
             try writer.replaceManifest(manifest)
-        }
-    }
-
-    /// True if a pack is kept here, and will be after a power cut.
-    package func hasPack(_ fingerprint: Hash32) throws(LogError) -> Bool {
-        try storing { () throws(StorageError) in
-            guard try shared.directory.exists(LogPaths.pack(fingerprint)) else { return false }
-            // Its name may be the last thing that a process did before it died.
-            try shared.directory.syncDirectory(LogPaths.packs)
-            return true
         }
     }
 }
