@@ -39,7 +39,7 @@ let libraries: [(name: String, imports: [Target.Dependency])] = [
         "DiarioServer",
         [
             "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioSQLite",
-            "DiarioFormat", "DiarioLog", "DiarioSync",
+            "DiarioFormat", "DiarioLog", "DiarioSync", "DiarioEngine",
         ]
     ),
     (
@@ -54,8 +54,7 @@ let libraries: [(name: String, imports: [Target.Dependency])] = [
         "DiarioHTTP",
         [
             "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
-            "DiarioLog", "DiarioProjection", "DiarioSQLite", "DiarioSync", "DiarioServer",
-            "Diario", "DiarioEngine", "CMicrohttpd",
+            "DiarioLog", "DiarioSync", "DiarioServer", "Diario", "DiarioEngine", "CMicrohttpd",
         ]
     ),
 ]
@@ -65,10 +64,9 @@ let executables: [(name: String, imports: [Target.Dependency])] = [
     (
         "DiarioCLI",
         [
-            "Diario", "DiarioEngine", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioZstd",
-            "DiarioCrypto",
-            "DiarioFormat", "DiarioLog", "DiarioSQLite", "DiarioProjection", "DiarioTransport",
-            "DiarioServer", "DiarioHTTP",
+            "Diario", "DiarioServer", "DiarioHTTP", "DiarioCore", "DiarioSchema", "DiarioCrypto",
+            // For the folder Inspect alone.
+            "DiarioStorage", "DiarioZstd", "DiarioFormat", "DiarioLog",
         ]
     ),
     ("DiarioSim", ["DiarioCore", "DiarioStorage", "DiarioSimulation"]),

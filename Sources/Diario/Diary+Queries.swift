@@ -1,6 +1,5 @@
 import DiarioCore
 import DiarioLog
-import DiarioProjection
 import DiarioSQLite
 import DiarioSchema
 import DiarioStorage
@@ -138,11 +137,11 @@ extension Diary {
     /// Reads what other processes recorded; throws if the diary was closed.
     ///
     /// If one of them replaced the space, the diary continues with the new one.
-    func refresh() throws(DiarioError) {
-        _ = try shared.update { (space) throws(DiarioError) in try space.refresh() }
+    func refresh() throws {
+        _ = try shared.update { space in try space.refresh() }
     }
 
-    func models() throws(DiarioError) -> ReadModels {
+    func models() throws -> ReadModels {
         let space = space
         // A replaced space has other read models.
         if let readModels, readModels.spaceID == space.id {
@@ -161,16 +160,16 @@ extension Diary {
     }
 
     func answer(_ question: Question) async throws -> Reading {
-        try await endingWithTask { (stop) throws(DiarioError) in try ask(question, stop) }
+        try await endingWithTask { stop in try ask(question, stop) }
     }
 
     /// Runs `body` until the task is cancelled or the diary closed, and throws what says so then.
     private func endingWithTask<Value>(
-        _ body: (BuildStop) throws(DiarioError) -> Value
+        _ body: (BuildStop) throws -> Value
     ) async throws -> Value {
         let stop = BuildStop(with: closing)
         return try await withTaskCancellationHandler {
-            do throws(DiarioError) {
+            do {
                 try stop.check()
                 return try body(stop)
             } catch {
@@ -183,21 +182,19 @@ extension Diary {
         }
     }
 
-    private func ask(_ question: Question, _ stop: BuildStop) throws(DiarioError) -> Reading {
+    private func ask(_ question: Question, _ stop: BuildStop) throws -> Reading {
         let prepared = try prepare(question, stop)
         let end = ContinuousClock.now + .seconds(Limits.querySecondsMax)
-        var bounds = ModelReader.Bounds()
-        bounds.isOver = { stop.hasBeenAsked || ContinuousClock.now > end }
-        do throws(ProjectionError) { return try Reading(prepared.answer(bounds)) } catch {
-            throw DiarioError(error)
-        }
+        return try Reading(
+            prepared.answer { stop.hasBeenAsked || ContinuousClock.now > end }
+        )
     }
 
     /// Brings the read models that a question reads up to what this and other processes recorded.
     private func prepare(
         _ question: Question,
         _ stop: BuildStop
-    ) throws(DiarioError) -> PreparedQuestion {
+    ) throws -> PreparedQuestion {
         try refresh()
         let models = try models()
         models.stop = stop
@@ -212,7 +209,7 @@ extension Diary {
         readBy question: Question,
         since last: UInt64
     ) async throws -> (Bool, now: UInt64) {
-        let packs = try await endingWithTask { (stop) throws(DiarioError) in
+        let packs = try await endingWithTask { stop in
             try prepare(question, stop).packs
         }
         let changed = try models().takeChangedTables()
@@ -229,20 +226,17 @@ extension Diary {
 
 extension Diary.Reading {
     /// Reads all rows of an answer.
-    fileprivate init(_ answer: ModelAnswer) throws(ProjectionError) {
+    fileprivate init(_ answer: Answer) throws {
         var rows: [[SQLValue]] = []
         var size = 0
         while let row = try answer.next() {
-            rows.append(row.map { SQLValue($0) })
-            size += row.reduce(Self.rowSize) { $0 + $1.sizeInMemory }
+            rows.append(row.values.map { SQLValue($0) })
+            size += row.values.reduce(Self.rowSize) { $0 + $1.sizeInMemory }
             guard size <= Limits.queryMemorySizeMax else {
-                throw .query(
-                    QueryFault(
-                        .limit,
-                        "the answer has more than \(Limits.queryMemorySizeMax / 1_048_576) MiB; "
-                            + "ask for fewer rows or columns, or for one part after the other with "
-                            + "LIMIT"
-                    )
+                throw DiarioError(
+                    .tooLarge,
+                    "the answer has more than \(Limits.queryMemorySizeMax / 1_048_576) MiB; ask "
+                        + "for fewer rows or columns, or for one part after the other with LIMIT"
                 )
             }
         }

@@ -2,6 +2,7 @@ public import DiarioCore
 import DiarioEngine
 import DiarioFormat
 import DiarioLog
+import DiarioSQLite
 import DiarioSchema
 import DiarioStorage
 import Synchronization
@@ -59,7 +60,9 @@ public actor Diary {
     /// - Throws: ``DiarioError`` if there is none, if there are several and `space` is nil, if it
     ///   is damaged, or if the disk refuses.
     public init(path: String, space id: SpaceID? = nil) throws {
-        shared = SharedSpace(try Space.open(at: path, space: id, access: .readWrite))
+        do { shared = SharedSpace(try Space.open(at: path, space: id)) } catch {
+            throw DiarioError(error)
+        }
     }
 
     package init(space: Space) { shared = SharedSpace(space) }
@@ -74,7 +77,13 @@ public actor Diary {
     ///
     /// - Throws: ``DiarioError`` if there is a diary already, or if a pack has a fault.
     public static func create(at path: String, schemas folders: [String] = []) throws -> Diary {
-        Diary(space: try Space.create(at: path, packs: try PackSource.load(folders: folders)))
+        do {
+            return Diary(
+                space: try Space.create(at: path, packs: PackSource.load(folders: folders))
+            )
+        } catch {
+            throw DiarioError(error)
+        }
     }
 
     /// Opens the diary in the folder at `path`, or makes one there, and lets it use these packs.
@@ -97,18 +106,16 @@ public actor Diary {
     ) throws -> Diary {
         let packs = try PackSource.load(embedded: packs)
         var space: Space
-        do throws(DiarioError) {
-            space = try Space.open(at: path, space: id, access: .readWrite)
-        } catch {
+        do { space = try Space.open(at: path, space: id) } catch {
+            let error = DiarioError(error)
             guard error.kind == .notFound, id == nil else { throw error }
             let tried = try PackSource.tried(packs)
-            do throws(DiarioError) {
-                return Diary(space: try Space.create(at: path, packs: tried))
-            } catch {
+            do { return Diary(space: try Space.create(at: path, packs: tried)) } catch {
+                let error = DiarioError(error)
                 guard error.kind == .exists else { throw error }
-                // Somebody else has just made it, or it says better what is wrong with it.
-                space = try Space.open(at: path, access: .readWrite)
             }
+            // Somebody else has just made it, or it says better what is wrong with it.
+            do { space = try Space.open(at: path) } catch { throw DiarioError(error) }
         }
         let known = space.usedPacks.map(\.fingerprint)
         let new = packs.filter { !known.contains(Fingerprint.pack($0.files)) }
@@ -138,32 +145,23 @@ public actor Diary {
         }
         while true {
             let space = try checked(batch)
-            let append = Append(
-                space: space.id,
-                content: .new([batch.draft])
-            )
-            do throws(LogError) {
-                let appended = try await commit(append, in: space.store).get()
+            let append = Append(space: space.id, content: .new([batch.draft]))
+            switch await commit(append, in: space.store) {
+            case .success(let appended):
                 changes.raise()
                 return appended.origins
-            } catch {
-                if case .unknownSpace = error,
-                    try shared.update({ (newest) throws(DiarioError) in
-                        try newest.followRenewal(of: space.id)
-                    })
-                {
-                    continue
-                }
-                throw DiarioError(error)
+            case .failure(.unknownSpace)
+            where try shared.update({ try $0.followRenewal(of: space.id) }): continue
+            case .failure(let error): throw DiarioError(error)
             }
         }
     }
 
     /// The space, which has the types of the batch.
-    private nonisolated func checked(_ batch: EventBatch) throws(DiarioError) -> Space {
+    private nonisolated func checked(_ batch: EventBatch) throws -> Space {
         let space = space
         if batch.source === space.types { return space }
-        return try shared.update { (space) throws(DiarioError) in
+        return try shared.update { space in
             try space.check(batch.draft, madeWith: batch.source)
             return space
         }
@@ -223,7 +221,7 @@ public actor Diary {
         try await end()
     }
 
-    private func end() throws(DiarioError) {
+    private func end() throws {
         connection?.cancel()
         connection = nil
         for rebuild in rebuilds { rebuild.stop.ask() }
@@ -233,6 +231,9 @@ public actor Diary {
         executor.end()
         try space.close()
     }
+
+    /// Lets each thread count the memory that queries take on it; to be called first of all.
+    package static func countMemoryByThread() { Connection.countMemoryByThread() }
 
     deinit { executor.end() }
 }

@@ -1,6 +1,6 @@
 // The program `diario`: everything begins and ends in `Program`.
 
-import DiarioSQLite
+import Diario
 
 #if canImport(Darwin)
 import Darwin
@@ -8,5 +8,5 @@ import Darwin
 import Glibc
 #endif
 
-Connection.countMemoryByThread()
+Diary.countMemoryByThread()
 exit(await Program.run())

@@ -85,6 +85,15 @@ public struct DiarioError: Error, Sendable {
 }
 
 extension DiarioError {
+    /// Why nothing can be recorded in the folder that people call `shown`, and that can be read.
+    package static func notWritable(_ shown: String) -> DiarioError {
+        DiarioError(
+            .readOnly,
+            "nothing can be recorded, because \(shown)/\(LogPaths.directoryName) may not be "
+                + "written. Check its permissions and the file system"
+        )
+    }
+
     /// The folder at `path` has these spaces, and one of them is meant.
     static func ambiguous(_ spaces: [SpaceID], at path: String) -> DiarioError {
         let shown = spaces.prefix(3).map { $0.text }.joined(separator: ", ")

@@ -1,3 +1,4 @@
+package import DiarioCore
 package import DiarioStorage
 
 /// An error of reading or writing frames.

@@ -1,6 +1,6 @@
-import DiarioCore
+package import DiarioCore
 import DiarioFormat
-package import DiarioStorage
+import DiarioStorage
 
 /// The findings of opening a log, besides its frames.
 package struct RecoveryReport: Equatable, Sendable {

@@ -2,7 +2,7 @@ package import DiarioCore
 package import DiarioCrypto
 package import DiarioFormat
 import DiarioFrames
-package import DiarioStorage
+import DiarioStorage
 import Synchronization
 
 extension LogStore {

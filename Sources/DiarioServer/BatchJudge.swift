@@ -50,7 +50,7 @@ struct BatchJudge {
         to batch: PushedBatch,
         in store: LogStore,
         _ space: SpaceID
-    ) throws(LogError) -> Objection? {
+    ) throws -> Objection? {
         var found = judge(batch)
         if found == nil { found = try change(in: store, space) }
         settle(batch, isRefused: found != nil)
@@ -186,7 +186,7 @@ struct BatchJudge {
     private mutating func change(
         in store: LogStore,
         _ space: SpaceID
-    ) throws(LogError) -> Objection? {
+    ) throws -> Objection? {
         guard !asked.isEmpty else { return nil }
         if changes == nil {
             // What other processes wrote comes before this push.

@@ -12,7 +12,7 @@ struct KnownRefusals: Sendable {
     private var runs: [ReplicaID: [RefusedRun]] = [:]
 
     /// Reads what was appended since.
-    mutating func follow(_ space: SpaceID, in store: LogStore) throws(LogError) {
+    mutating func follow(_ space: SpaceID, in store: LogStore) throws {
         let (head, mark) = store[space].authorityMark()
         guard end < head else { return }
         // Refusals are the authority's: where it wrote nothing there are none to be looked for.

@@ -19,7 +19,7 @@ package struct LastClocks: Sendable {
         through sequence: UInt64,
         in store: LogStore,
         _ space: SpaceID
-    ) throws(LogError) -> HybridTime? {
+    ) throws -> HybridTime? {
         if let known = known[replica], known.sequence == sequence { return known.clock }
         guard sequence > 0 else { return nil }
         return try store[space].lastClock(of: replica, through: sequence)

@@ -45,11 +45,11 @@ package final class ServedSpaces: Sendable {
         with token: String,
         at now: Timestamp
     ) -> [UInt8] {
-        do throws(Refusal) {
+        do {
             let (token, space) = try admit(token, to: name, at: now)
             return try reply(to: request, to: space, with: token, at: now).encoded()
         } catch {
-            return SyncMessage.refusal(error).encoded()
+            return SyncMessage.refusal(Refusal(error)).encoded()
         }
     }
 
@@ -59,7 +59,7 @@ package final class ServedSpaces: Sendable {
         to space: NamedSpace,
         with token: Token,
         at now: Timestamp
-    ) throws(Refusal) -> SyncMessage {
+    ) throws -> SyncMessage {
         let message = try SpaceAuthority.read(request)
         switch message {
         case .publish, .abandon, .restore:
@@ -67,7 +67,7 @@ package final class ServedSpaces: Sendable {
         default: break
         }
         let authority = try authority(of: space)
-        return try authority.answer(message, from: Caller(token)) { (push) throws(Refusal) in
+        return try authority.answer(message, from: Caller(token)) { push in
             try admit(push, with: token, to: space, at: now)
         }
     }
@@ -83,10 +83,10 @@ package final class ServedSpaces: Sendable {
         in space: NamedSpace,
         with token: Token,
         at now: Timestamp,
-        _ body: (inout LastClocks) throws(Refusal) -> Value
-    ) throws(Refusal) -> Value {
+        _ body: (inout LastClocks) throws -> Value
+    ) throws -> Value {
         try take(count, of: \.events, token, at: now)
-        return try authority(of: space).whileAlone { (outline, clocks) throws(Refusal) in
+        return try authority(of: space).whileAlone { outline, clocks in
             var newCount = count
             if let named {
                 let last = store[space.id].lastSequence(of: named.replica)
@@ -107,11 +107,8 @@ package final class ServedSpaces: Sendable {
     }
 
     /// The ids under which the server itself records are nobody else's.
-    private func checkOwn(_ replica: ReplicaID, in space: NamedSpace) throws(Refusal) {
-        let own: ReplicaID
-        do throws(LogError) { own = try store.author(of: space.id).0 } catch {
-            throw Refusal(error)
-        }
+    private func checkOwn(_ replica: ReplicaID, in space: NamedSpace) throws {
+        let own = try store.author(of: space.id).0
         guard replica != own, !store[space.id].isAuthority(replica) else {
             throw Refusal(.forbidden, "\(replica.text) is the server's own id. Draw another one.")
         }
@@ -125,59 +122,45 @@ package final class ServedSpaces: Sendable {
         to space: NamedSpace,
         with token: Token,
         at now: Timestamp
-    ) throws(Refusal) -> SyncMessage {
+    ) throws -> SyncMessage {
         guard token.rights.contains(.admin) else {
             throw Refusal(.forbidden, "The token does not give the right admin.")
         }
-        // Carried out as a value, because the lock's closure is not generic over the error.
-        let result: Result<Publication, Refusal> = adopting.withLock { _ in
-            do throws(Refusal) {
-                // Looked at under the lock: another attempt may have got the name meanwhile.
-                let found = try reading { () throws(ControlError) in
-                    try control.space(space.name)
-                }
-                guard let space = found else {
-                    throw Refusal(.unknownSpace, "There is no such space.")
-                }
-                // Nor may another one take its place.
-                do throws(LogError) { try store.checkMaking(space.id) } catch {
-                    throw Refusal(error)
-                }
-                let adoption = Adoption(
-                    store: store,
-                    control: control,
-                    space: space,
-                    holder: token.holder,
-                    now: now,
-                    whileQuiet: { (body) throws(Refusal) in try self.whileQuiet(space, body) }
-                )
-                switch message {
-                case .publish(let publish): return .success(try adoption.answer(publish))
-                case .abandon(let abandon): return .success(try adoption.answer(abandon))
-                case .restore(let publish): return .success(try adoption.restore(publish))
-                default: preconditionFailure("only these come here")
-                }
-            } catch {
-                return .failure(error)
+        let publication = try adopting.withLock { _ in
+            // Looked at under the lock: another attempt may have got the name meanwhile.
+            guard let space = try control.space(space.name) else {
+                throw Refusal(.unknownSpace, "There is no such space.")
+            }
+            // Nor may another one take its place.
+            try store.checkMaking(space.id)
+            let adoption = Adoption(
+                store: store,
+                control: control,
+                space: space,
+                holder: token.holder,
+                now: now,
+                whileQuiet: { body in try self.whileQuiet(space, body) }
+            )
+            switch message {
+            case .publish(let publish): return try adoption.answer(publish)
+            case .abandon(let abandon): return try adoption.answer(abandon)
+            case .restore(let publish): return try adoption.restore(publish)
+            default: preconditionFailure("only these come here")
             }
         }
-        return .publication(try result.get())
+        return .publication(publication)
     }
 
     /// Runs `body` while the space that has a name takes no push; it says whether that is over for
     /// good, and is told what the space is.
     private func whileQuiet(
         _ space: NamedSpace,
-        _ body: (SpaceStatus) throws(Refusal) -> Bool
-    ) throws(Refusal) {
+        _ body: (SpaceStatus) throws -> Bool
+    ) throws {
         let authority = try authority(of: space)
         var isOver = false
-        try authority.retire { () throws(Refusal) in
-            let status: SpaceStatus
-            do throws(LogError) { status = try store.status(of: space.id) } catch {
-                throw Refusal(error)
-            }
-            isOver = try body(status)
+        try authority.retire {
+            isOver = try body(store.status(of: space.id))
             return isOver
         }
         guard isOver else { return }
@@ -193,7 +176,7 @@ package final class ServedSpaces: Sendable {
         _ text: String,
         to name: String,
         at now: Timestamp
-    ) throws(Refusal) -> (Token, NamedSpace) {
+    ) throws -> (Token, NamedSpace) {
         try admit(try identify(text, to: name, at: now), at: now)
     }
 
@@ -203,14 +186,14 @@ package final class ServedSpaces: Sendable {
     package func admitToOwnSpace(
         _ text: String,
         at now: Timestamp
-    ) throws(Refusal) -> (Token, NamedSpace) {
+    ) throws -> (Token, NamedSpace) {
         try admit(try identify(text, to: nil, at: now), at: now)
     }
 
     private func admit(
         _ bearer: (token: Token, space: NamedSpace),
         at now: Timestamp
-    ) throws(Refusal) -> (Token, NamedSpace) {
+    ) throws -> (Token, NamedSpace) {
         try take(1, of: \.requests, bearer.token, at: now)
         // When a token was last used is worth no refusal.
         try? control.noteUse(of: bearer.token, at: now)
@@ -222,10 +205,8 @@ package final class ServedSpaces: Sendable {
         _ text: String,
         to name: String?,
         at now: Timestamp
-    ) throws(Refusal) -> (token: Token, space: NamedSpace) {
-        let found = try reading { () throws(ControlError) in
-            try control.bearer(of: text, at: now)
-        }
+    ) throws -> (token: Token, space: NamedSpace) {
+        let found = try control.bearer(of: text, at: now)
         guard let (token, space) = found else {
             throw Refusal(.unauthorized, "The token is not known. Ask for a new one.")
         }
@@ -236,23 +217,15 @@ package final class ServedSpaces: Sendable {
     }
 
     /// The authority of a space, which is made if it has only a name so far.
-    package func authority(of space: NamedSpace) throws(Refusal) -> SpaceAuthority {
-        // Carried out as a value, because the lock's closure is not generic over the error.
-        let result: Result<SpaceAuthority, LogError> = authorities.withLock { authorities in
-            if let open = authorities[space.id] { return .success(open) }
-            do throws(LogError) {
-                try store.checkMaking(space.id)
-                if try !store.hasSpace(space.id) {
-                    _ = try store.makeWholeSpace(space.id)
-                }
-            } catch {
-                return .failure(error)
-            }
+    package func authority(of space: NamedSpace) throws -> SpaceAuthority {
+        try authorities.withLock { authorities in
+            if let open = authorities[space.id] { return open }
+            try store.checkMaking(space.id)
+            if try !store.hasSpace(space.id) { _ = try store.makeWholeSpace(space.id) }
             let authority = SpaceAuthority(store, space.id, types)
             authorities[space.id] = authority
-            return .success(authority)
+            return authority
         }
-        do throws(LogError) { return try result.get() } catch { throw Refusal(error) }
     }
 
     // MARK: Bounds
@@ -262,7 +235,7 @@ package final class ServedSpaces: Sendable {
         of bucket: any WritableKeyPath<Rates, RateBucket> & Sendable,
         _ token: Token,
         at now: Timestamp
-    ) throws(Refusal) {
+    ) throws {
         let wait = rates.withLock { all in
             var rates = all[token.id] ?? Rates(token.rates, at: now)
             if rates.of != token.rates { rates = Rates(token.rates, at: now) }
@@ -282,7 +255,7 @@ package final class ServedSpaces: Sendable {
         with token: Token,
         to space: NamedSpace,
         at now: Timestamp
-    ) throws(Refusal) {
+    ) throws {
         try take(push.eventCount, of: \.events, token, at: now)
         if push.newCount > 0 {
             try Self.checkQuota(of: space, push.space, push.newCount, size: push.size)
@@ -299,9 +272,7 @@ package final class ServedSpaces: Sendable {
         }
         guard !push.isSeen else { return }
         // Its author may come later, and must not find it taken.
-        try reading { () throws(ControlError) in
-            try control.leaveOpen([push.replica], in: space.name, at: now)
-        }
+        try control.leaveOpen([push.replica], in: space.name, at: now)
     }
 
     private static func checkQuota(
@@ -309,7 +280,7 @@ package final class ServedSpaces: Sendable {
         _ outline: SpaceOutline,
         _ count: Int,
         size: Int
-    ) throws(Refusal) {
+    ) throws {
         let events = UInt64(space.quota.events)
         guard outline.head + UInt64(count) <= events else {
             throw Refusal(
@@ -334,11 +305,9 @@ package final class ServedSpaces: Sendable {
         with token: Token,
         in space: NamedSpace,
         at now: Timestamp
-    ) throws(Refusal) {
+    ) throws {
         let own = token.holder
-        let known = try reading { () throws(ControlError) in
-            try control.binding(of: replica, in: space.name)
-        }
+        let known = try control.binding(of: replica, in: space.name)
         if let known {
             let mayRelay = token.rights.mayRelay
             guard known.holder == own || mayRelay else { throw Self.foreign(replica) }
@@ -349,17 +318,13 @@ package final class ServedSpaces: Sendable {
             return
         }
         if isSeen {
-            let isOpen = try reading { () throws(ControlError) in
-                try control.isOpen(replica, in: space.name)
-            }
+            let isOpen = try control.isOpen(replica, in: space.name)
             guard isOpen else {
                 guard token.rights.mayRelay else { throw Self.foreign(replica) }
                 return
             }
         }
-        let holder = try reading { () throws(ControlError) in
-            try control.bind(replica, in: space.name, to: own, isNamed: isNamed, at: now)
-        }
+        let holder = try control.bind(replica, in: space.name, to: own, isNamed: isNamed, at: now)
         if holder == own { return }
         guard holder == nil else { throw Self.foreign(replica) }
         throw Refusal(
@@ -383,25 +348,6 @@ package final class ServedSpaces: Sendable {
             .forbidden,
             "The replica \(replica.text) belongs to somebody else. Use a token of the same actor, "
                 + "or one that may relay."
-        )
-    }
-
-    private func reading<Value>(
-        _ body: () throws(ControlError) -> Value
-    ) throws(Refusal) -> Value {
-        do throws(ControlError) { return try body() } catch {
-            throw Refusal(error)
-        }
-    }
-}
-
-extension Refusal {
-    /// What a replica is told when the control file fails.
-    package init(_ error: ControlError) {
-        self.init(
-            .unavailable,
-            number: 5,
-            "The server cannot do this now: \(error.message)"
         )
     }
 }

@@ -14,7 +14,7 @@ package final class SharedTypes: Sendable {
 
     package init() {}
 
-    func types(of space: SpaceID, in store: LogStore) throws(LogError) -> SpaceTypes {
+    func types(of space: SpaceID, in store: LogStore) throws -> SpaceTypes {
         let adoptions = try store.adoptions(of: space).map(\.fingerprint)
         if let found = known.withLock({ $0[adoptions] }) { return found }
         let made = try SpaceTypes(of: adoptions, in: store)

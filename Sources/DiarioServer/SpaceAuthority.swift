@@ -44,17 +44,17 @@ package final class SpaceAuthority: Sendable {
     package func answer(
         _ request: [UInt8],
         from caller: Caller,
-        gate: (PushFacts) throws(Refusal) -> Void = { _ in }
+        gate: (PushFacts) throws -> Void = { _ in }
     ) -> [UInt8] {
-        do throws(Refusal) {
+        do {
             return try answer(try Self.read(request), from: caller, gate: gate).encoded()
         } catch {
-            return SyncMessage.refusal(error).encoded()
+            return SyncMessage.refusal(Refusal(error)).encoded()
         }
     }
 
-    static func read(_ request: [UInt8]) throws(Refusal) -> SyncMessage {
-        do throws(FormatError) { return try SyncMessage(request.span) } catch {
+    static func read(_ request: [UInt8]) throws -> SyncMessage {
+        do { return try SyncMessage(request.span) } catch {
             let text: String
             switch error {
             case .unknownVersion(let version, _):
@@ -75,8 +75,8 @@ package final class SpaceAuthority: Sendable {
     package func answer(
         _ request: SyncMessage,
         from caller: Caller,
-        gate: (PushFacts) throws(Refusal) -> Void = { _ in }
-    ) throws(Refusal) -> SyncMessage {
+        gate: (PushFacts) throws -> Void = { _ in }
+    ) throws -> SyncMessage {
         switch request {
         case .push(let push):
             try require(.append, of: caller)
@@ -107,22 +107,20 @@ package final class SpaceAuthority: Sendable {
         }
     }
 
-    private func require(_ right: Caller.Rights, of caller: Caller) throws(Refusal) {
+    private func require(_ right: Caller.Rights, of caller: Caller) throws {
         guard caller.rights.contains(right) || caller.rights.contains(.admin) else {
             throw Refusal(.forbidden, "The token does not give the right \(right.word).")
         }
     }
 
     /// What this space is, if it is the one that is meant and gives answers.
-    func outline(of lineage: Lineage) throws(Refusal) -> SpaceOutline {
+    func outline(of lineage: Lineage) throws -> SpaceOutline {
         try settle()
-        let outline = try logging { () throws(LogError) in try store.outline(of: space) }
+        let outline = try store.outline(of: space)
         let manifest = outline.manifest
         guard lineage == manifest.lineage else {
-            throw try logging { () throws(LogError) in
-                let status = try store.status(of: space)
-                return Refusal(status, isUsed: try store.isUsed(status), insteadOf: lineage)
-            }
+            let status = try store.status(of: space)
+            throw Refusal(status, isUsed: try store.isUsed(status), insteadOf: lineage)
         }
         try requireGoing(manifest)
         return outline
@@ -130,15 +128,15 @@ package final class SpaceAuthority: Sendable {
 
     /// A copied directory takes ids of its own before anything else is said; and from now on a copy
     /// of this one must not go on by itself.
-    private func settle() throws(Refusal) {
+    private func settle() throws {
         guard !state.withLock({ $0.isSettled }) else { return }
-        try logging { () throws(LogError) in try store.markServed(space) }
+        try store.markServed(space)
         state.withLock { $0.isSettled = true }
     }
 
     /// Whether the replica has the same space, and not more of it or another one.
     @discardableResult
-    private func check(_ standing: Standing) throws(Refusal) -> SpaceOutline {
+    private func check(_ standing: Standing) throws -> SpaceOutline {
         let outline = try outline(of: standing.lineage)
         let manifest = outline.manifest
         func refusal(_ reason: Refusal.Reason, number: UInt64 = 0, _ message: String) -> Refusal {
@@ -169,7 +167,7 @@ package final class SpaceAuthority: Sendable {
             )
         }
         if standing.size == outline.head {
-            let root = try logging { () throws(LogError) in try store.root(of: space) }
+            let root = try store.root(of: space)
             // Others may have appended meanwhile; then the replica finds out for itself.
             let isStill = store.head(of: space) == outline.head
             guard root == standing.root || !isStill else {
@@ -185,12 +183,6 @@ package final class SpaceAuthority: Sendable {
         return outline
     }
 
-    func logging<Value>(
-        _ body: () throws(LogError) -> Value
-    ) throws(Refusal) -> Value {
-        do throws(LogError) { return try body() } catch { throw Refusal(error) }
-    }
-
     // MARK: Push
 
     private func take(
@@ -198,26 +190,19 @@ package final class SpaceAuthority: Sendable {
         from caller: Caller,
         _ manifest: Manifest,
         isRelayed: Bool = false,
-        _ gate: (PushFacts) throws(Refusal) -> Void
-    ) throws(Refusal) -> Verdicts {
+        _ gate: (PushFacts) throws -> Void
+    ) throws -> Verdicts {
         let events: PushedEvents
-        do throws(FormatError) { events = try PushedEvents(push) } catch {
+        do { events = try PushedEvents(push) } catch {
             throw Refusal(.malformed, "The events cannot be read: \(error.message).")
         }
-        // Carried out as values, because the lock's closure is not generic over the error.
-        var outcome: Result<[Verdict], Refusal> = .success([])
-        state.withLock { state in
-            do throws(Refusal) {
-                guard !state.isRetired else { throw Self.retired }
-                let last = store[space].lastSequence(of: events.replica)
-                let outline = store.outline(of: space, manifest)
-                try gate(events.facts(seenThrough: last, of: outline, isRelayed: isRelayed))
-                outcome = .success(try judge(events, from: caller, &state))
-            } catch {
-                outcome = .failure(error)
-            }
+        let verdicts = try state.withLock { state in
+            guard !state.isRetired else { throw Self.retired }
+            let last = store[space].lastSequence(of: events.replica)
+            let outline = store.outline(of: space, manifest)
+            try gate(events.facts(seenThrough: last, of: outline, isRelayed: isRelayed))
+            return try judge(events, from: caller, &state)
         }
-        let verdicts = try outcome.get()
         return Verdicts(epoch: manifest.epoch, head: store.head(of: space), list: verdicts)
     }
 
@@ -229,31 +214,23 @@ package final class SpaceAuthority: Sendable {
 
     /// Runs `body`, which records events that are not pushed, while no push is judged.
     func whileAlone<Value>(
-        _ body: (SpaceOutline, inout LastClocks) throws(Refusal) -> Value
-    ) throws(Refusal) -> Value {
+        _ body: (SpaceOutline, inout LastClocks) throws -> Value
+    ) throws -> Value {
         try prepare()
-        // Carried out as a value, because the lock's closure is not generic over the error.
-        var outcome: Result<Value, Refusal> = .failure(Self.retired)
-        state.withLock { state in
-            guard !state.isRetired else { return }
-            do throws(Refusal) {
-                let outline = try logging { () throws(LogError) in try store.outline(of: space) }
-                outcome = .success(try body(outline, &state.clocks))
-            } catch {
-                outcome = .failure(error)
-            }
+        return try state.withLock { state in
+            guard !state.isRetired else { throw Self.retired }
+            return try body(store.outline(of: space), &state.clocks)
         }
-        return try outcome.get()
     }
 
     /// Refuses if the space may record nothing now, because it was restored from a backup.
-    package func prepare() throws(Refusal) {
+    package func prepare() throws {
         try settle()
-        let outline = try logging { () throws(LogError) in try store.outline(of: space) }
+        let outline = try store.outline(of: space)
         try requireGoing(outline.manifest)
     }
 
-    func requireGoing(_ manifest: Manifest) throws(Refusal) {
+    func requireGoing(_ manifest: Manifest) throws {
         guard manifest.isWaiting else { return }
         throw Refusal(
             .waiting,
@@ -268,38 +245,29 @@ package final class SpaceAuthority: Sendable {
     }
 
     /// Runs `body`, and takes no push meanwhile; if it does not throw, there will be none any more.
-    func retire(_ body: () throws(Refusal) -> Bool) throws(Refusal) {
-        // Carried out as a value, because the lock's closure is not generic over the error.
-        var failure: Refusal?
-        state.withLock { state in
-            do throws(Refusal) {
-                let isRetired = try body()
-                state.isRetired = state.isRetired || isRetired
-            } catch {
-                failure = error
-            }
+    func retire(_ body: () throws -> Bool) throws {
+        try state.withLock { state in
+            let isRetired = try body()
+            state.isRetired = state.isRetired || isRetired
         }
-        if let failure { throw failure }
     }
 
     private func judge(
         _ events: PushedEvents,
         from caller: Caller,
         _ state: inout State
-    ) throws(Refusal) -> [Verdict] {
+    ) throws -> [Verdict] {
         guard !store[space].isAuthority(events.replica) else {
             throw Refusal(.forbidden, "\(events.replica.text) is the authority's own id.")
         }
         let types = try types(&state)
-        return try logging { () throws(LogError) in
-            while true {
-                let head = store.head(of: space)
-                do throws(LogError) {
-                    return try decide(events, from: caller, types, &state)
-                } catch .outOfOrder(_) where store.head(of: space) != head {
-                    // Another process wrote behind what was looked at for changes.
-                    continue
-                }
+        while true {
+            let head = store.head(of: space)
+            do {
+                return try decide(events, from: caller, types, &state)
+            } catch LogError.outOfOrder(_) where store.head(of: space) != head {
+                // Another process wrote behind what was looked at for changes.
+                continue
             }
         }
     }
@@ -310,7 +278,7 @@ package final class SpaceAuthority: Sendable {
         from caller: Caller,
         _ types: SpaceTypes,
         _ state: inout State
-    ) throws(LogError) -> [Verdict] {
+    ) throws -> [Verdict] {
         let last = store[space].lastSequence(of: events.replica)
         var decided = Decisions()
         try state.refusals.follow(space, in: store)
@@ -366,13 +334,13 @@ package final class SpaceAuthority: Sendable {
     }
 
     /// The types of the space by now.
-    func sharedTypes() throws(LogError) -> SpaceTypes { try shared.types(of: space, in: store) }
+    func sharedTypes() throws -> SpaceTypes { try shared.types(of: space, in: store) }
 
-    private func types(_ state: inout State) throws(Refusal) -> SpaceTypes {
+    private func types(_ state: inout State) throws -> SpaceTypes {
         if let known = state.types, known.adoptionCount == store.adoptionCount(of: space) {
             return known
         }
-        let types = try logging { () throws(LogError) in try sharedTypes() }
+        let types = try sharedTypes()
         state.types = types
         return types
     }
@@ -384,7 +352,7 @@ package final class SpaceAuthority: Sendable {
         through last: UInt64,
         _ refusals: KnownRefusals,
         _ decided: inout Decisions
-    ) throws(LogError) -> Bool {
+    ) throws -> Bool {
         guard let first = events.batches.first?.firstSequence, first <= last else { return true }
         let seen = events.batches.prefix { $0.firstSequence <= last }
         let range = first...(seen.last?.lastSequence ?? last)
@@ -404,10 +372,7 @@ package final class SpaceAuthority: Sendable {
                 decided.repeatRefusal(batch, refusal.position)
                 continue
             }
-            let hashes: [Hash32]
-            do throws(FormatError) { hashes = try events.hashes(of: batch, &hasher) } catch {
-                throw .format(error)
-            }
+            let hashes = try events.hashes(of: batch, &hasher)
             let same = known.prefix(batch.count)
             guard same.map(\.eventHash) == hashes,
                 same.first?.origin.sequence == batch.firstSequence
@@ -435,17 +400,13 @@ package final class SpaceAuthority: Sendable {
         _ events: PushedEvents,
         behind lastPosition: UInt64?,
         _ refusals: inout KnownRefusals
-    ) throws(LogError) {
+    ) throws {
         guard !decided.new.isEmpty else { return }
         var contents: [Append.Content] = []
         for part in decided.new {
             switch part {
             case .accepted(let index, let rows):
-                do throws(FormatError) {
-                    contents.append(.received(try events.received(rows, of: index)))
-                } catch {
-                    throw .format(error)
-                }
+                contents.append(.received(try events.received(rows, of: index)))
             case .refused(_, let draft): contents.append(.new([draft], .authority))
             }
         }

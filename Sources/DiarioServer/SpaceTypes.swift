@@ -50,7 +50,7 @@ struct SpaceTypes: Sendable {
     }
 
     /// The types of packs that were adopted in this order.
-    init(of adoptions: [Hash32], in store: LogStore) throws(LogError) {
+    init(of adoptions: [Hash32], in store: LogStore) throws {
         var known: [Key: Known] = [:]
         func note(_ types: [EventType]) {
             for type in types {

@@ -1,6 +1,6 @@
 package import DiarioCore
 import DiarioFormat
-package import DiarioLog
+import DiarioLog
 import DiarioSchema
 
 /// Where other replicas last wrote to the subjects that the events of a push ask about.
@@ -18,13 +18,9 @@ package struct SubjectChanges {
         in store: LogStore,
         _ space: SpaceID,
         through head: UInt64
-    ) throws(LogError) {
-        let bases: [[UInt8]: UInt64]
-        do throws(FormatError) { bases = try Self.bases(askedBy: events, types) } catch {
-            throw .format(error)
-        }
+    ) throws {
         try self.init(
-            behind: bases,
+            behind: Self.bases(askedBy: events, types),
             besides: events.replica,
             types,
             in: store,
@@ -41,7 +37,7 @@ package struct SubjectChanges {
         in store: LogStore,
         _ space: SpaceID,
         through head: UInt64
-    ) throws(LogError) {
+    ) throws {
         let open = bases.filter { $0.value < head }
         guard let lowest = open.values.min() else { return }
         if open.count > Self.singleCountMax {
@@ -73,7 +69,7 @@ package struct SubjectChanges {
     private static func bases(
         askedBy events: PushedEvents,
         _ types: SpaceTypes
-    ) throws(FormatError) -> [[UInt8]: UInt64] {
+    ) throws -> [[UInt8]: UInt64] {
         var bases: [[UInt8]: UInt64] = [:]
         var payload = Payload()
         for block in events.blocks {
@@ -98,7 +94,7 @@ package struct SubjectChanges {
         _ types: SpaceTypes,
         _ store: LogStore,
         _ space: SpaceID
-    ) throws(LogError) {
+    ) throws {
         var filter = LogFilter()
         filter.subject = single
         var cursor = try store.cursor(
@@ -113,13 +109,8 @@ package struct SubjectChanges {
             let block = events.bytes.span
             for stored in events.rows where stored.row.replica != replica && !stored.isAuthority {
                 guard let known = types[events.types[stored.row.typeIndex]] else { continue }
-                let subject: [UInt8]?
-                do throws(FormatError) {
-                    let part = try PublicPart.parse(block, stored.row)
-                    subject = try known.subject(of: stored.row, part, block, &payload)
-                } catch {
-                    throw .format(error)
-                }
+                let part = try PublicPart.parse(block, stored.row)
+                let subject = try known.subject(of: stored.row, part, block, &payload)
                 if let subject, let position = stored.position, rest.remove(subject) != nil {
                     positions[subject] = position
                 }
@@ -135,7 +126,7 @@ extension SpaceAuthority {
         behind bases: [[UInt8]: UInt64],
         besides replica: ReplicaID,
         through head: UInt64
-    ) throws(LogError) -> SubjectChanges {
+    ) throws -> SubjectChanges {
         try SubjectChanges(
             behind: bases,
             besides: replica,

@@ -23,7 +23,7 @@ import Testing
         let folder = try TemporaryFolder()
         let source = try SampleSpace.make(folder.path + "/source")
         let target = try SampleSpace.make(folder.path + "/target")
-        let count = try source.stats().status.events
+        let count = try source.stats().state.events
         let first = try importing(SampleSpace.cloudEvents(source), into: target, folder)
         #expect((first.imported, first.known) == (count, 0))
         let second = try importing(SampleSpace.cloudEvents(source), into: target, folder)

@@ -94,6 +94,6 @@ import Testing
         try record(1)
         let space = try Space.open(at: folder.path, access: .readOnly)
         #expect(try space.verify { _ in }.isOK)
-        #expect(try space.stats().status.events == 6)
+        #expect(try space.stats().state.events == 6)
     }
 }

@@ -79,7 +79,7 @@ import Testing
     @Test(arguments: [EventForm.lines, .cloudEvents], [false, true])
     func whatIsRecordedMeanwhileStays(form: EventForm, isOtherProcess: Bool) throws {
         let source = try SampleSpace.make(folder.path + "/source")
-        let count = try source.stats().status.events
+        let count = try source.stats().state.events
         let text =
             form == .lines ? try SampleSpace.lines(source) : try SampleSpace.cloudEvents(source)
         let file = try SampleSpace.file(text, in: folder)
@@ -100,7 +100,7 @@ import Testing
         #expect(origins.count == 3)
         let lines = String(decoding: try SampleSpace.lines(space), as: UTF8.self)
         for origin in origins { #expect(lines.contains(#""origin":"\#(origin.text)""#)) }
-        #expect(try space.stats().status.events == count + 3)
+        #expect(try space.stats().state.events == count + 3)
         #expect(try space.verify { _ in }.isOK)
         #expect(try spaceCount() == 1)
         let again = try space.importEvents(of: file, as: form) { _, _ in }
@@ -117,7 +117,7 @@ import Testing
     {
         let space = try Space.create(at: path, packs: PackSource.builtIn())
         _ = try Self.record(space)
-        let count = try space.stats().status.events
+        let count = try space.stats().state.events
         let text = Array(
             """
             {"specversion":"1.0","id":"a-1","source":"/scales/7","type":"meals.weight.recorded",
@@ -133,7 +133,7 @@ import Testing
             if isOtherProcess { try other.close() }
         }
         _ = try space.importEvents(of: busy, as: .cloudEvents) { _, _ in }
-        #expect(try space.stats().status.events == count + 1)
+        #expect(try space.stats().state.events == count + 1)
     }
 
     /// The new space knew only the packs that were there when the import began.
@@ -161,7 +161,7 @@ import Testing
     /// The second one was told that there is no such space.
     @Test func anImportGoesOnInTheSpaceThatAnotherOneMade() throws {
         let source = try SampleSpace.make(folder.path + "/source")
-        let events = try source.stats().status.events
+        let events = try source.stats().state.events
         let file = try SampleSpace.file(SampleSpace.lines(source), in: folder)
         try Space.create(at: path, packs: PackSource.builtIn()).close()
         let first = try Space.open(at: path, access: .readWrite)

@@ -12,15 +12,15 @@ import Testing
         let source = try SampleSpace.make(folder.path + "/source")
         let text = try SampleSpace.lines(source)
         let target = try Space.create(at: folder.path + "/target", packs: PackSource.builtIn())
-        let lineage = try target.stats().status.manifest.lineage
+        let lineage = try target.stats().state.lineage
         let summary = try target.importLines(of: SampleSpace.file(text, in: folder)) { _, _ in }
         let restored = summary.space
         #expect(try SampleSpace.lines(restored) == text)
         let (old, new) = (try source.stats(), try restored.stats())
-        #expect(new.status.events == old.status.events)
-        #expect(new.status.head == old.status.head)
-        #expect(new.status.manifest.lineage != lineage)
-        #expect(new.status.manifest.lineage != old.status.manifest.lineage)
+        #expect(new.state.events == old.state.events)
+        #expect(new.state.head == old.state.head)
+        #expect(new.state.lineage != lineage)
+        #expect(new.state.lineage != old.state.lineage)
         #expect(try restored.verify { _ in }.isOK)
         try restored.close()
         let again = try Space.open(at: folder.path + "/target", access: .readOnly)
@@ -32,7 +32,7 @@ import Testing
     @Test func linesWithoutAdoptionsKeepThePacksOfTheSpace() throws {
         let folder = try TemporaryFolder()
         let space = try Space.create(at: folder.path + "/target", packs: PackSource.builtIn())
-        let head = try space.stats().status.head
+        let head = try space.stats().state.head
         let line =
             #"{"type":"meals.weight.recorded","payload":{"day":"2026-01-01","source":"manual"},"#
             + #""at":"2026-01-01T00:00:00Z","origin":"7zk3m9q2c1f4a-1"}"#
@@ -41,9 +41,9 @@ import Testing
             _ in
         }
         let stats = try summary.space.stats()
-        #expect(stats.status.events == 1)
-        #expect(stats.status.head == head + 1)
-        #expect(stats.status.adoptions.count == 5)
+        #expect(stats.state.events == 1)
+        #expect(stats.state.head == head + 1)
+        #expect(try summary.space.adoptedPacks().count == 5)
         #expect(try summary.space.verify { _ in }.isOK)
     }
 
@@ -123,7 +123,7 @@ import Testing
         let lines = String(decoding: try SampleSpace.lines(source), as: UTF8.self)
             .split(separator: "\n")
         let target = try Space.create(at: folder.path + "/target", packs: PackSource.builtIn())
-        let before = try target.stats().status.head
+        let before = try target.stats().state.head
         let file = try SampleSpace.file(
             Array(lines.dropFirst(3).map { $0 + "\n" }.joined().utf8),
             in: folder
@@ -133,7 +133,7 @@ import Testing
         }
         let message = try #require(error?.message)
         #expect(message.contains("a part is missing"), "\(message)")
-        #expect(try target.stats().status.head == before)
+        #expect(try target.stats().state.head == before)
     }
 
     /// Positions of what an authority wrote are missing there, and the packs are those of the
@@ -148,13 +148,13 @@ import Testing
             : try SampleSpace.cloudEvents(source, EventFilter())
         let target = try Space.create(at: folder.path + "/target", packs: PackSource.builtIn())
         let file = try SampleSpace.file(text, in: folder)
-        let count = try source.stats().status.events
+        let count = try source.stats().state.events
         let first = try target.importEvents(of: file, as: form) { _, _ in }
         #expect(first.space.id == target.id)
         #expect(first.imported == count && first.unresolved == 0)
         let second = try target.importEvents(of: file, as: form) { _, _ in }
         #expect(second.imported == 0 && second.known == count)
-        #expect(try target.stats().status.events == count)
+        #expect(try target.stats().state.events == count)
         func types(_ space: Space) throws -> [String] {
             var reader = try EventReader(space, EventFilter())
             var types: [String] = []
@@ -198,15 +198,15 @@ import Testing
         let source = try SampleSpace.make(folder.path + "/source")
         let text = try SampleSpace.lines(source)
         let target = try SampleSpace.make(folder.path + "/target")
-        let before = try target.stats().status.events
+        let before = try target.stats().state.events
         let first = try target.importLines(of: SampleSpace.file(text, in: folder)) { _, _ in }
         #expect(first.imported == before)
         #expect(first.known == 0)
-        #expect(try target.stats().status.events == 2 * before)
+        #expect(try target.stats().state.events == 2 * before)
         let second = try target.importLines(of: SampleSpace.file(text, in: folder)) { _, _ in }
         #expect(second.imported == 0)
         #expect(second.known == before)
-        #expect(try target.stats().status.events == 2 * before)
+        #expect(try target.stats().state.events == 2 * before)
         #expect(try target.verify { _ in }.isOK)
     }
 
@@ -241,7 +241,7 @@ import Testing
     @Test func batchesAroundAKnownLineStayTwo() throws {
         let folder = try TemporaryFolder()
         let space = try SampleSpace.make(folder.path + "/space")
-        let before = try space.stats().status.events
+        let before = try space.stats().state.events
         func line(_ rest: String) -> String {
             #"{"type":"meals.weight.recorded","payload":{"day":"2026-01-01","source":"manual"},"#
                 + rest + "}\n"
@@ -253,7 +253,7 @@ import Testing
         let file = try SampleSpace.file(Array(text.utf8), in: folder)
         let summary = try space.importLines(of: file) { _, _ in }
         #expect((summary.imported, summary.known) == (1200, 1))
-        #expect(try space.stats().status.events == before + 1201)
+        #expect(try space.stats().state.events == before + 1201)
         #expect(try space.verify { _ in }.isOK)
         var names: [String: Int] = [:]
         for line in String(decoding: try SampleSpace.lines(space), as: UTF8.self)

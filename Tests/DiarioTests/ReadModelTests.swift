@@ -32,7 +32,7 @@ import Testing
         let models = try ReadModels(space)
         for statement in ["SELECT * FROM weight", "SELECT * FROM meals.WEIGHT"] {
             let error = #expect(throws: ProjectionError.self) {
-                _ = try PreparedQuestion(statement, [:], models).answer(ModelReader.Bounds())
+                _ = try PreparedQuestion(statement, [:], models).answer()
             }
             #expect(error?.message.contains("read models of meals are not built") == true)
         }
@@ -93,7 +93,7 @@ import Testing
         let sql = "SELECT count(*) FROM music.diario_table"
         let question = try models.ask(.sql(sql, [:]))
         #expect(question.packs == ["music"])
-        #expect(try question.answer(ModelReader.Bounds()).next() != nil)
+        #expect(try question.answer().next() != nil)
         #expect(models.source(of: "fish")?.path == fish.path)
         try models.update()
         #expect(models.notes.contains { $0.contains("is damaged") })
@@ -107,7 +107,7 @@ import Testing
         let models = try ReadModels(space)
         try models.update()
         func answer(_ sql: String) throws -> [Value]? {
-            try models.ask(.sql(sql, [:])).answer(ModelReader.Bounds()).next()
+            try models.ask(.sql(sql, [:])).answer().next()?.values
         }
         for sql in ["SELECT count(*) FROM place", "SELECT p.name FROM \"place\" AS p"] {
             let error = #expect(throws: ProjectionError.self, "\(sql)") { try answer(sql) }

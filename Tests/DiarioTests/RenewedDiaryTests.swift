@@ -154,7 +154,7 @@ import Testing
         recorder.finish()
         #expect(try recorder.commit().count == 1)
         let renewed = try space.refreshed()
-        #expect(try renewed.stats().status.events == Self.count + 2)
+        #expect(try renewed.stats().state.events == Self.count + 2)
         #expect(try renewed.verify { _ in }.isOK)
         try space.close()
     }

@@ -16,7 +16,7 @@ import Testing
         folder = try TemporaryFolder()
         let space = try SampleSpace.make(folder.path + "/old")
         lines = try SampleSpace.lines(space)
-        count = try space.stats().status.events
+        count = try space.stats().state.events
         try space.close()
         directory = try POSIXDirectory(path: folder.path + "/old/.diario", access: .readWrite)
     }
@@ -37,13 +37,13 @@ import Testing
         if !name.isEmpty { try Files.removeTree(path, in: directory) }
         let (report, space) = try salvage()
         #expect(try SampleSpace.lines(space) == lines)
-        #expect(try space.stats().status.events == count)
+        #expect(try space.stats().state.events == count)
         #expect(report.isWhole == ["", "format", "wal/synced"].contains(name), "\(report.faults)")
         // It goes on by itself.
         var again = space
         _ = try again.adopt(PackSource.builtIn()) { _, _ in }
         try SampleSpace.fill(again)
-        #expect(try again.stats().status.events == 2 * count)
+        #expect(try again.stats().state.events == 2 * count)
         #expect(try again.verify { _ in }.isOK)
         try again.close()
     }
@@ -52,13 +52,13 @@ import Testing
     @Test func aLogThatIsGoneCostsTheTail() throws {
         let old = try Space.open(at: folder.path + "/old", access: .readWrite)
         _ = try old.store.seal(old.id, all: true)
-        let head = try old.stats().status.head
+        let head = try old.stats().state.head
         try SampleSpace.fill(old)
         try old.close()
         try Files.removeTree("wal", in: directory)
         let (report, space) = try salvage()
         #expect(try SampleSpace.lines(space) == lines)
-        #expect(try space.stats().status.head == head)
+        #expect(try space.stats().state.head == head)
         #expect(!report.isWhole)
         try space.close()
     }
@@ -76,7 +76,7 @@ import Testing
         let summary = try other.importEvents(of: file, as: .lines) { _, _ in }
         #expect(summary.known == count / 2)
         #expect(summary.imported == count - count / 2)
-        #expect(try other.stats().status.events == count)
+        #expect(try other.stats().state.events == count)
     }
 
     /// Nothing is written where something is already.

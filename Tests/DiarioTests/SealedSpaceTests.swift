@@ -26,7 +26,7 @@ import Testing
         #expect(before.allSatisfy { $0 > 0 })
         let report = try space.store.seal(space.id, all: true, waitSeconds: 600)
         let stats = try space.stats()
-        #expect(report.sealedEnd == stats.status.head)
+        #expect(report.sealedEnd == stats.state.head)
         #expect(stats.segmentCount == 1)
         #expect(stats.tailCount == 0)
         #expect(stats.root == root)
@@ -54,7 +54,7 @@ import Testing
         #expect(sizes.bytes == fileSizes.reduce(0, +))
         let ofTypes = sizes.types.reduce(0) { $0 + $1.bytes }
         #expect(sizes.common.reduce(ofTypes) { $0 + $1.bytes } == sizes.bytes)
-        #expect(sizes.types.reduce(0) { $0 + $1.eventCount } == Int(try space.stats().status.head))
+        #expect(sizes.types.reduce(0) { $0 + $1.eventCount } == Int(try space.stats().state.head))
         for type in sizes.types {
             let personal = type.fields.filter(\.isPersonal).reduce(0) { $0 + $1.bytes }
             #expect((personal > 0) == (type.personalBytes > 0), "\(type.name)")

@@ -24,7 +24,7 @@ import Testing
         let folder = try TemporaryFolder()
         let space = try space(in: folder)
         let root = try space.stats().root
-        let head = try space.stats().status.head
+        let head = try space.stats().state.head
         var commitmentCount = 0
         for position in 1...head {
             let proof = try space.proveInclusion(of: position, includesEvent: true)
@@ -38,7 +38,7 @@ import Testing
             let row = try #require(event?.row)
             commitmentCount += row.commitment == nil ? 0 : 1
             let origin = row.part.envelope.origin
-            #expect(try space.position(of: origin) == position)
+            #expect(try space.position(of: .origin(origin)) == position)
             var bytes: [UInt8] = []
             proof.append(to: &bytes, isIndented: position % 2 == 0)
             #expect(try ProofText(bytes) == proof)
@@ -52,7 +52,7 @@ import Testing
     @Test func whatCannotBeProvenIsSaid() throws {
         let folder = try TemporaryFolder()
         let space = try space(in: folder)
-        let head = try space.stats().status.head
+        let head = try space.stats().state.head
         func message(_ body: () throws(DiarioError) -> ProofText) -> String? {
             do throws(DiarioError) {
                 _ = try body()
@@ -78,7 +78,7 @@ import Testing
         #expect(swapped?.contains("does not begin with 5") == true)
         let replica = try #require(ReplicaID(rawValue: 1))
         #expect(throws: DiarioError.self) {
-            try space.position(of: Origin(replica: replica, sequence: 1))
+            try space.position(of: .origin(Origin(replica: replica, sequence: 1)))
         }
     }
 }

@@ -35,12 +35,35 @@ enum ImportRules {
         "DiarioZones": ["DiarioCore", "DiarioSchema", "DiarioProjection"],
         "DiarioMaps": ["DiarioCore", "DiarioSchema", "DiarioProjection"],
         // The edge: requests are answered with all that a diary and its authority can do.
-        "DiarioHTTP": above.subtracting(["DiarioHTTP", "DiarioSimulation"]).union([
-            "CMicrohttpd"
-        ]),
+        "DiarioHTTP": [
+            "Diario", "DiarioServer", "DiarioEngine", "DiarioCore", "DiarioSchema",
+            "DiarioStorage", "DiarioCrypto", "DiarioFormat", "DiarioLog", "DiarioSync",
+            "CMicrohttpd",
+        ],
+        "DiarioCLI": cliImports.union(inspected),
         "DiarioTestSupport": ["DiarioCore", "DiarioStorage", "DiarioCrypto", "DiarioFormat"],
         "DiarioBench": above.union(["CBaseline"]),
     ]
+
+    /// The command line shows what the doors of the engine give, and looks no deeper.
+    private static let cliImports: Set = [
+        "Diario", "DiarioServer", "DiarioHTTP", "DiarioCore", "DiarioSchema", "DiarioCrypto",
+    ]
+
+    /// What the command line's folder Inspect reads files with, and no other file of it.
+    private static let inspected: Set = [
+        "DiarioStorage", "DiarioZstd", "DiarioFormat", "DiarioLog",
+    ]
+
+    /// Of the command line only `inspect` looks deeper than the doors of the engine.
+    static func deepImports(_ file: SourceFile) -> [Finding] {
+        guard file.target == "DiarioCLI", !file.path.contains("/Inspect/") else { return [] }
+        return importedModules(file).compactMap { module, line in
+            guard inspected.contains(module) else { return nil }
+            let message = "only DiarioCLI/Inspect may import \(module): ask DiarioEngine or Diario"
+            return Finding(file, line, message)
+        }
+    }
 
     /// Targets above the map's rows may import every library, but no C module.
     private static let above: Set = [

@@ -28,6 +28,13 @@ extension RuleSample {
             bad: "import struct DiarioLog.Frame"
         ),
         RuleSample(
+            "deep imports",
+            ImportRules.deepImports,
+            path: "Sources/DiarioCLI/Reading/Sample.swift",
+            good: "import Diario\nimport DiarioCrypto",
+            bad: "import DiarioLog"
+        ),
+        RuleSample(
             "modules of C",
             { ImportRules.unwrappedModules($0, manifest) },
             path: "Sources/DiarioLog/Sample.swift",

@@ -11,26 +11,26 @@ extension PackSource {
     package static func load(
         names: [String],
         folders: [String]
-    ) throws(DiarioError) -> [Pack] {
+    ) throws -> [Pack] {
         try load(names: names, own: try groups(folders: folders))
     }
 
     /// The packs in the folder at `path`: one pack, or a folder of packs.
-    package static func load(folder path: String) throws(DiarioError) -> [Pack] {
+    package static func load(folder path: String) throws -> [Pack] {
         try load(folders: [path])
     }
 
     /// The packs in several such folders, each of which has a name of its own.
-    package static func load(folders paths: [String]) throws(DiarioError) -> [Pack] {
+    package static func load(folders paths: [String]) throws -> [Pack] {
         try load(own: try groups(folders: paths))
     }
 
     /// All that is wrong with the packs in a folder, as `schema check` reports it.
-    package static func problems(folder path: String) throws(DiarioError) -> [PackProblem] {
+    package static func problems(folder path: String) throws -> [PackProblem] {
         problems(of: try groups(folder: path), at: path)
     }
 
-    private static func groups(folders paths: [String]) throws(DiarioError) -> [Group] {
+    private static func groups(folders paths: [String]) throws -> [Group] {
         var groups: [Group] = []
         for path in paths {
             let found = try self.groups(folder: path)
@@ -42,21 +42,15 @@ extension PackSource {
         return groups
     }
 
-    private static func groups(folder path: String) throws(DiarioError) -> [Group] {
-        do throws(StorageError) {
-            let folder = try POSIXDirectory(path: path, access: .read)
-            if try folder.exists("pack.json") {
-                return [try group("", in: folder)]
-            }
-            var groups: [Group] = []
-            for name in try folder.list("") where name != engineName {
-                guard let pack = try pack(at: "\(path)/\(name)") else { continue }
-                groups.append(try group(name, in: pack))
-            }
-            return groups
-        } catch {
-            throw DiarioError(error)
+    private static func groups(folder path: String) throws -> [Group] {
+        let folder = try POSIXDirectory(path: path, access: .read)
+        if try folder.exists("pack.json") { return [try group("", in: folder)] }
+        var groups: [Group] = []
+        for name in try folder.list("") where name != engineName {
+            guard let pack = try pack(at: "\(path)/\(name)") else { continue }
+            groups.append(try group(name, in: pack))
         }
+        return groups
     }
 
     /// The folder of a pack, which may be a link; nil if it has none, or is a file beside packs.

@@ -51,9 +51,9 @@ final class EventPages: Sendable {
     init(_ request: Request) { self.request = request }
 
     /// The next events, or none of them yet.
-    func next(in shared: SharedSpace) throws(DiarioError) -> Page {
-        try state.withLock { (state) throws(DiarioError) in
-            do throws(DiarioError) { return try next(&state, in: shared) } catch {
+    func next(in shared: SharedSpace) throws -> Page {
+        try state.withLock { state in
+            do { return try next(&state, in: shared) } catch {
                 // The space that replaced it is read from here on, unless a part would come twice.
                 let isRenewed = (try? Self.refreshed(shared))?.id ?? state.space != state.space
                 guard isRenewed, request.isFollowing || !state.hasBegun else { throw error }
@@ -66,13 +66,13 @@ final class EventPages: Sendable {
     private func next(
         _ state: inout State,
         in shared: SharedSpace
-    ) throws(DiarioError) -> Page {
+    ) throws -> Page {
         guard try begin(&state, in: shared) else { return Page(isAtEnd: true) }
         return try Self.read(&state, isFollowing: request.isFollowing)
     }
 
     /// Makes sure that there is a reader; false if there is nothing to be read.
-    private func begin(_ state: inout State, in shared: SharedSpace) throws(DiarioError) -> Bool {
+    private func begin(_ state: inout State, in shared: SharedSpace) throws -> Bool {
         if state.reader != nil, !request.isFollowing || state.space == shared.current.id {
             return true
         }
@@ -96,16 +96,15 @@ final class EventPages: Sendable {
             state.last = last
             state.end = min(head, filter.positions?.upperBound ?? .max)
             guard last < state.end else { return false }
-            filter.positions = last + 1...state.end
-            filter.part = .canonical
+            filter.wantPositions(last + 1...state.end)
             state.reader = try EventReader(space, filter, for: .use, isReversed: false)
         }
         return true
     }
 
     /// The space with what others recorded, and with the types of packs that they adopted.
-    private static func refreshed(_ shared: SharedSpace) throws(DiarioError) -> Space {
-        try shared.update { (space) throws(DiarioError) in
+    private static func refreshed(_ shared: SharedSpace) throws -> Space {
+        try shared.update { space in
             space = try space.refreshed()
             return space
         }
@@ -114,7 +113,7 @@ final class EventPages: Sendable {
     private static func read(
         _ state: inout State,
         isFollowing: Bool
-    ) throws(DiarioError) -> Page {
+    ) throws -> Page {
         var page = Page()
         var size = 0
         var blockCount = 0

@@ -90,7 +90,7 @@ extension Diary {
     }
 
     /// Reads on; here, because the disk blocks.
-    func read(_ pages: EventPages) throws(DiarioError) -> EventPages.Page {
+    func read(_ pages: EventPages) throws -> EventPages.Page {
         try pages.next(in: shared)
     }
 }

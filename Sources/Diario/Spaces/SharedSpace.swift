@@ -15,8 +15,8 @@ package final class SharedSpace: Sendable {
     /// Of two threads that do so at once the last one wins; what the other one found is found
     /// again.
     package func update<Value>(
-        _ body: (inout Space) throws(DiarioError) -> Value
-    ) throws(DiarioError) -> Value {
+        _ body: (inout Space) throws -> Value
+    ) throws -> Value {
         let known = current
         var space = known
         defer {
@@ -28,8 +28,8 @@ package final class SharedSpace: Sendable {
     }
 
     /// The space with the types of packs that were adopted meanwhile.
-    package func refreshed() throws(DiarioError) -> Space {
-        try update { (space) throws(DiarioError) in
+    package func refreshed() throws -> Space {
+        try update { space in
             try space.takeUpAdoptions()
             return space
         }

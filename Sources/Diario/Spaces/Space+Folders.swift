@@ -13,8 +13,8 @@ extension Space {
     package static func open(
         at path: String,
         space id: SpaceID? = nil,
-        access: LogStore.Access
-    ) throws(DiarioError) -> Space {
+        access: LogStore.Access = .readWrite
+    ) throws -> Space {
         try open(
             in: try openFolder(at: path, access: access),
             space: id,
@@ -24,8 +24,13 @@ extension Space {
         )
     }
 
+    /// The same to read it.
+    package static func openToRead(at path: String, space id: SpaceID? = nil) throws -> Space {
+        try open(at: path, space: id, access: .readOnly)
+    }
+
     /// Opens all spaces of the folder at `path` for reading; those that are damaged say so.
-    package static func openAll(at path: String) throws(DiarioError) -> Folder {
+    package static func openAll(at path: String) throws -> Folder {
         try openAll(in: try openFolder(at: path, access: .readOnly), .system)
     }
 
@@ -34,14 +39,14 @@ extension Space {
         _ directory: any LogDirectory,
         access: LogStore.Access,
         isDraft: Bool = false
-    ) throws(DiarioError) -> LogStore {
+    ) throws -> LogStore {
         try openStore(directory, access: access, .system, isDraft: isDraft)
     }
 
     private static func openFolder(
         at path: String,
         access: LogStore.Access
-    ) throws(DiarioError) -> POSIXDirectory {
+    ) throws -> POSIXDirectory {
         do throws(StorageError) {
             return try POSIXDirectory(
                 path: path + "/" + LogPaths.directoryName,
@@ -49,7 +54,7 @@ extension Space {
             )
         } catch {
             if case .notFound = error { throw noSpace(at: path) }
-            throw DiarioError(error)
+            throw error
         }
     }
 
@@ -57,16 +62,10 @@ extension Space {
     ///
     /// Whole or not at all: it is made under another name, which is changed at the end. Of several
     /// that do so at once one makes it, and the others are told that there is a space already.
-    package static func create(at path: String, packs: [Pack]) throws(DiarioError) -> Space {
+    package static func create(at path: String, packs: [Pack]) throws -> Space {
         let draft = try SpaceDraft(at: path)
-        do throws(DiarioError) {
-            let directory: POSIXDirectory
-            do throws(StorageError) {
-                directory = try POSIXDirectory(path: draft.path, access: .create)
-            } catch {
-                throw DiarioError(error)
-            }
-            try fill(directory, packs, .system)
+        do {
+            try fill(POSIXDirectory(path: draft.path, access: .create), packs, .system)
             try draft.finish()
         } catch {
             draft.discard()
@@ -76,9 +75,14 @@ extension Space {
     }
 }
 
+extension Timestamp {
+    /// What the clock of the operating system says.
+    package static var now: Timestamp { SystemClock().now }
+}
+
 extension Surroundings {
     /// Those of the operating system, for one log.
-    static var system: Surroundings {
+    package static var system: Surroundings {
         Surroundings(time: SystemClock(), entropy: SystemEntropy(), helper: LogThreads())
     }
 }

@@ -60,9 +60,7 @@ extension Diary {
         certificates: String?
     ) throws -> HTTPTransport {
         var transport = try HTTPTransport(to: address, token: token, certificates: certificates)
-        transport.replica = try logging { () throws(LogError) in
-            try space.store.status(of: space.id).replica
-        }
+        transport.replica = try space.state().replica
         return transport
     }
 

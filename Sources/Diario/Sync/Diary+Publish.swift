@@ -94,7 +94,7 @@ extension Diary {
             try Task.checkCancellation()
             syncing.show(Self.status(session))
             let action: PublishSession.Action
-            do throws(LogError) {
+            do {
                 action = try session.next(at: space.store.now)
             } catch {
                 throw DiarioError(error)
@@ -108,7 +108,7 @@ extension Diary {
                     session.failed(what, at: space.store.now)
                     continue
                 }
-                do throws(LogError) { try session.receive(answer, at: space.store.now) } catch {
+                do { try session.receive(answer, at: space.store.now) } catch {
                     throw DiarioError(error)
                 }
                 changes.raise()

@@ -43,9 +43,7 @@ extension Diary {
     /// - Throws: ``DiarioError`` if the disk fails.
     public func keptCount() throws -> Int {
         try refresh()
-        do throws(LogError) { return try space.store[space.id].kept.count().events } catch {
-            throw DiarioError(error)
-        }
+        return try space.keptCount().events
     }
 
     /// Gives up the events of others that are kept here; says how many there were.
@@ -54,9 +52,7 @@ extension Diary {
     @discardableResult
     public func dropKept() throws -> Int {
         let count = try keptCount()
-        do throws(LogError) { try space.store[space.id].kept.removeAll() } catch {
-            throw DiarioError(error)
-        }
+        try space.dropKept()
         return count
     }
 
@@ -204,11 +200,7 @@ extension Diary {
 
     private func beginSync() throws -> ReplicaSession {
         try refresh()
-        let publishing: PublishingFile?
-        do throws(LogError) { publishing = try space.store[space.id].publishing() } catch {
-            throw DiarioError(error)
-        }
-        guard publishing == nil else {
+        guard try !space.isPublishing() else {
             throw DiarioError(
                 .busy,
                 "This space is being published. Go on with that, or abandon it, before it syncs."
@@ -226,7 +218,7 @@ extension Diary {
 
     private func step(_ session: inout ReplicaSession) throws -> ReplicaSession.Action {
         defer { syncing.show(status(session)) }
-        do throws(LogError) { return try session.next(at: now) } catch { throw DiarioError(error) }
+        do { return try session.next(at: now) } catch { throw DiarioError(error) }
     }
 
     private func carry(
@@ -244,12 +236,12 @@ extension Diary {
             return session.failed(what, at: now)
         }
         let (before, head) = (session.space, space.store.standing(of: session.space).head)
-        do throws(LogError) { try session.receive(answer, at: now) } catch {
+        do { try session.receive(answer, at: now) } catch {
             throw DiarioError(error)
         }
         let isRenewed = session.space != before
         guard isRenewed || space.store.standing(of: before).head != head else { return }
-        try shared.update { (space) throws(DiarioError) in
+        try shared.update { space in
             // It was replaced, and so are its read models; otherwise packs may have been adopted.
             if isRenewed {
                 try space.move(to: session.space)
@@ -280,11 +272,7 @@ extension Diary {
             relayed: session.moved.relayed,
             relayRejected: session.moved.relayRefused
         )
-        do throws(LogError) {
-            (report.kept, report.keptReplicas) = try space.store[space.id].kept.count()
-        } catch {
-            throw DiarioError(error)
-        }
+        (report.kept, report.keptReplicas) = try space.keptCount()
         if let traffic, let before {
             report.requests = traffic.requests - before.requests
             report.bytesSent = traffic.bytesSent - before.bytesSent

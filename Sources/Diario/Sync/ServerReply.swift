@@ -37,7 +37,7 @@ package struct ServerReply: Sendable {
     ///
     /// - Throws: `TransportError` if this is no answer of a Diario server, but for example of the
     ///   login page of a hotel: then the next one may be.
-    package func refusal() throws(TransportError) -> Refusal {
+    package func refusal() throws -> Refusal {
         let problem = mediaType == Self.problemType ? json : nil
         let words = ["detail", "remedy"].compactMap { problem?.member($0)?.item.value.text }
         // One that ends with a command has no full stop, and another sentence follows.

@@ -1,7 +1,7 @@
-import DiarioCore
+package import DiarioCore
 import DiarioCrypto
 import DiarioFormat
-package import DiarioLog
+import DiarioLog
 import DiarioSchema
 import DiarioStorage
 import DiarioSync
@@ -28,42 +28,38 @@ package struct SpaceCopy: Sendable {
     package static func run(
         at path: String,
         from transport: HTTPTransport,
-        remembering remote: RemoteFile,
+        remembering remote: RemoteServer,
         laneOf damaged: String? = nil,
         progress: @escaping @Sendable (FirstCopy.Progress) -> Void
-    ) async throws -> LaneSalvage.Outcome? {
-        let lanes = try damaged.map { path throws(DiarioError) in try Space.openForSalvage(path) }
+    ) async throws -> TakenLane? {
+        let lanes = try damaged.map { try Space.openForSalvage($0) }
         // First, so that a wrong address or token leaves nothing behind.
-        let listing = try await offline { try await self.listing(from: transport) }
+        let listing = try await listing(from: transport)
         let (root, directory) = try open(path)
-        let lock = try storing { () throws(StorageError) in try directory.lock(lockName) }
-        guard try storing({ () throws(StorageError) in try Files.tryAcquire(lock) }) else {
+        let lock = try directory.lock(lockName)
+        guard try Files.tryAcquire(lock) else {
             throw DiarioError(.busy, "Another program is making a copy in \(path).")
         }
         defer { lock.release() }
-        try logging { () throws(LogError) in try LogStore.create(in: directory) }
+        try LogStore.create(in: directory)
         let store = try Space.openStore(directory, access: .readWrite, isDraft: true)
         let copy = SpaceCopy(store: store, transport: transport, progress: progress)
-        var outcome: LaneSalvage.Outcome?
+        var lane: TakenLane?
         do {
-            let space = try await offline { try await copy.fill(listing) }
-            if let lanes { outcome = try copy.takeLane(from: lanes, into: space) }
-            try logging { () throws(LogError) in
-                try store[space].setRemote(remote)
-                try store[space].noteSync(head: store.standing(of: space).head)
-                try store[space].show()
-                try store.close()
-            }
+            let space = try await copy.fill(listing)
+            if let lanes { lane = TakenLane(try copy.takeLane(from: lanes, into: space)) }
+            try store[space].setRemote(RemoteFile(remote))
+            try store[space].noteSync(head: store.standing(of: space).head)
+            try store[space].show()
+            try store.close()
         } catch {
             try? store.close()
             throw error
         }
-        try storing { () throws(StorageError) in
-            try directory.remove(lockName)
-            try root.rename(temporaryName, to: LogPaths.directoryName)
-            try root.syncDirectory("")
-        }
-        return outcome
+        try directory.remove(lockName)
+        try root.rename(temporaryName, to: LogPaths.directoryName)
+        try root.syncDirectory("")
+        return lane
     }
 
     /// Takes over what is pending in a damaged directory.
@@ -81,16 +77,13 @@ package struct SpaceCopy: Sendable {
     }
 
     /// The folder, and the one in it that is filled.
-    private static func open(_ path: String) throws(DiarioError) -> (POSIXDirectory, POSIXDirectory)
-    {
-        try storing { () throws(StorageError) in
-            let root = try POSIXDirectory(path: path, access: .create)
-            guard try !root.exists(LogPaths.directoryName) else {
-                throw .exists(path + "/" + LogPaths.directoryName)
-            }
-            let inner = path + "/" + temporaryName
-            return (root, try POSIXDirectory(path: inner, access: .create))
+    private static func open(_ path: String) throws -> (POSIXDirectory, POSIXDirectory) {
+        let root = try POSIXDirectory(path: path, access: .create)
+        guard try !root.exists(LogPaths.directoryName) else {
+            throw StorageError.exists(path + "/" + LogPaths.directoryName)
         }
+        let inner = path + "/" + temporaryName
+        return (root, try POSIXDirectory(path: inner, access: .create))
     }
 
     // MARK: Copying
@@ -161,16 +154,18 @@ package struct SpaceCopy: Sendable {
     }
 }
 
-/// Turns the errors of whoever carries into ours.
-private func offline<Value>(_ body: () async throws -> Value) async throws -> Value {
-    do { return try await body() } catch let error as TransportError {
-        throw DiarioError(.offline, error.message)
-    }
-}
+/// What was taken over of a damaged folder.
+package struct TakenLane: Sendable {
+    /// Events that are pending here now.
+    package let pending: UInt64
+    /// Of these the events that have new origins.
+    package let recordedAgain: UInt64
+    /// Batches in the inbox.
+    package let inbox: Int
+    package let faults: [Fault]
 
-/// Runs calls of the disk and turns their errors into ours.
-private func storing<Value>(
-    _ body: () throws(StorageError) -> Value
-) throws(DiarioError) -> Value {
-    do throws(StorageError) { return try body() } catch { throw DiarioError(error) }
+    fileprivate init(_ outcome: LaneSalvage.Outcome) {
+        (pending, recordedAgain) = (outcome.pending, outcome.recordedAgain)
+        (inbox, faults) = (outcome.inbox, outcome.faults)
+    }
 }

@@ -1,5 +1,4 @@
 package import Diario
-import DiarioLog
 
 // The options that choose the events of `log` and `export`.
 extension CommandOption {
@@ -51,14 +50,13 @@ extension Arguments {
                     in: command
                 )
             }
-            filter.part = .pending
+            filter.wantPending()
         } else if from != nil || to != nil {
             let (first, last) = (from ?? 1, to ?? UInt64(Int64.max))
             guard first <= last else { throw Failure.usage("--from is after --to", in: command) }
-            filter.positions = first...last
-            filter.part = .canonical
+            filter.wantPositions(first...last)
         } else if filter.since != nil || filter.until != nil {
-            filter.part = .canonical
+            filter.wantPositions()
         }
         return filter
     }

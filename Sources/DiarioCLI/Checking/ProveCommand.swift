@@ -1,6 +1,4 @@
-import DiarioCore
-import DiarioEngine
-import DiarioFormat
+import Diario
 
 extension Command {
     static let prove = Command(
@@ -35,8 +33,7 @@ extension Command {
 enum ProveCommand {
     /// The claim that is to be proven.
     private enum Wish {
-        case origin(Origin, size: UInt64?)
-        case position(UInt64, size: UInt64?)
+        case event(EventName, size: UInt64?)
         case growth(from: UInt64, to: UInt64?)
     }
 
@@ -46,17 +43,15 @@ enum ProveCommand {
         try call.reading { space in
             let proof =
                 switch wish {
-                case .origin(let origin, let size):
+                case .event(let name, let size):
                     try space.proveInclusion(
-                        of: space.position(of: origin),
+                        of: space.position(of: name),
                         size: size,
                         includesEvent: includesEvent
                     )
-                case .position(let position, let size):
-                    try space.proveInclusion(of: position, size: size, includesEvent: includesEvent)
                 case .growth(let from, let to): try space.proveConsistency(from: from, to: to)
                 }
-            try call.output.append { proof.append(to: &$0, isIndented: !call.isJSON) }
+            try call.output.append { $0 += proof.bytes(isIndented: !call.isJSON) }
         }
     }
 
@@ -79,13 +74,9 @@ enum ProveCommand {
             return .growth(from: from, to: to)
         }
         guard from == nil, to == nil else { throw wrong("give either an event or --from and --to") }
-        if let origin = Origin(text: text) { return .origin(origin, size: size) }
-        guard let position = UInt64(text), 1...TreeNode.sizeMax ~= position else {
-            throw wrong(
-                "\(CellText.oneLine(text)) is neither an origin, as 7zk3m9q2c1f4a-17, nor a "
-                    + "position from 1"
-            )
+        guard let name = EventName(text) else {
+            throw wrong("\(CellText.oneLine(text)) \(EventName.rules)")
         }
-        return .position(position, size: size)
+        return .event(name, size: size)
     }
 }

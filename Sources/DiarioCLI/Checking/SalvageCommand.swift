@@ -1,10 +1,6 @@
 import Diario
-import DiarioCore
-import DiarioCrypto
-import DiarioLog
 import DiarioSchema
 import DiarioServer
-import DiarioStorage
 
 extension Command {
     static let salvage = Command(
@@ -42,22 +38,15 @@ enum SalvageCommand {
         let packs = try call.arguments.all("schema").flatMap { try PackSource.load(folder: $0) }
         let bar = call.progressBar("Salvaging", unit: "events")
         defer { bar.finish() }
-        var controlFault: Fault?
-        var report = try Space.salvage(at: source, to: target, packs: packs) {
+        let report = try Space.salvage(at: source, to: target, packs: packs) {
             bar.update(done: $0, total: nil)
-        } finish: { old, new in
-            do throws(ControlError) {
-                controlFault = try ControlFile.salvage(of: old, to: new)
-            } catch {
-                controlFault = Fault(file: ControlFile.name, offset: 0, what: error.message)
-            }
+        } finish: {
+            ControlFile.salvage(of: $0, to: $1)
         }
         bar.finish()
-        if let controlFault { report.faults.append(controlFault) }
         let list = lines(report, source, target, SpaceChoice.names(in: target))
         let text = list.map { $0 + "\n" }.joined()
-        let folder = try POSIXDirectory(path: target, access: .readWrite)
-        try Files.replace("salvage.txt", with: Array(text.utf8), in: folder)
+        try InputFile.replace("salvage.txt", in: target, with: text)
         if call.isJSON {
             try call.output.json(fields(report))
         } else {
@@ -84,7 +73,7 @@ enum SalvageCommand {
         var lines = report.faults.map { "damaged: \(CellText.oneLine($0.message))" }
         for pack in report.missingPacks {
             lines.append(
-                "missing: the pack \(pack.text), without which its spaces do not open; salvage "
+                "missing: the pack \(pack), without which its spaces do not open; salvage "
                     + "again with --schema DIR, where DIR has that pack"
             )
         }
@@ -143,7 +132,7 @@ enum SalvageCommand {
         [
             "ok": report.isWhole, "events": report.eventCount,
             "faults": report.faults.map { Fields($0) },
-            "missingPacks": report.missingPacks.map(\.text),
+            "missingPacks": report.missingPacks,
             "spaces": report.spaces.map { fields($0) },
         ]
     }

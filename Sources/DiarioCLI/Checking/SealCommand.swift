@@ -1,6 +1,4 @@
-import DiarioCore
-import DiarioEngine
-import DiarioLog
+import Diario
 
 extension Command {
     static let seal = Command(
@@ -21,34 +19,26 @@ extension Command {
 enum SealCommand {
     static func run(_ call: Invocation) throws {
         try call.writing { space in
-            let report = try space.store.seal(
-                space.id,
-                all: !call.has("complete"),
-                waitSeconds: Limits.lockWaitSecondsMax
+            let (segments, events, bytes, replaced, end, pending) = try space.seal(
+                all: !call.has("complete")
             )
+            var sealed = "up to position \(ProgressLine.grouped(end))"
+            if pending > 0 { sealed += ", and \(Show.count(UInt64(pending), "pending event"))" }
+            var text =
+                "sealed \(sealed): \(Show.count(UInt64(segments), "segment")) with "
+                + "\(Show.count(events, "event")) in \(Show.grouped(bytes)) bytes"
+            if segments == 0 {
+                text =
+                    end == 0 && pending == 0
+                    ? "nothing to seal yet" : "nothing to seal: sealed \(sealed) already"
+            }
             try call.answer(
-                text(report),
+                text,
                 [
-                    "segments": report.segmentCount, "events": report.eventCount,
-                    "bytes": report.byteCount, "replaced": report.replacedCount,
-                    "sealedEnd": report.sealedEnd, "sealedPending": report.sealedPending,
+                    "segments": segments, "events": events, "bytes": bytes, "replaced": replaced,
+                    "sealedEnd": end, "sealedPending": pending,
                 ]
             )
         }
-    }
-
-    private static func text(_ report: SealReport) -> String {
-        var end = "up to position \(ProgressLine.grouped(report.sealedEnd))"
-        if report.sealedPending > 0 {
-            end += ", and \(Show.count(UInt64(report.sealedPending), "pending event"))"
-        }
-        guard report.segmentCount > 0 else {
-            return report.sealedEnd == 0 && report.sealedPending == 0
-                ? "nothing to seal yet" : "nothing to seal: sealed \(end) already"
-        }
-        let segments = Show.count(UInt64(report.segmentCount), "segment")
-        let events = Show.count(report.eventCount, "event")
-        return
-            "sealed \(end): \(segments) with \(events) in \(Show.grouped(report.byteCount)) bytes"
     }
 }

@@ -1,9 +1,7 @@
 import Diario
 import DiarioCore
 import DiarioCrypto
-import DiarioLog
 import DiarioServer
-import DiarioStorage
 
 extension Command {
     static let verify = Command(
@@ -49,25 +47,25 @@ enum VerifyCommand {
         let isOne = folder.entries.count == 1 && controlFault == nil
         if isOne || folder.entries.isEmpty && !SpaceChoice.holdsControl(place) {
             // One is what most folders have; of a server's there may be none yet.
-            try folder.store.close()
+            try folder.close()
             return try verifyOne(call)
         }
-        call.remarkCut(folder.store)
+        if let cut = folder.cutText { call.remark(cut) }
         do {
             let names = SpaceChoice.names(in: place)
             try FolderVerification(folder, names: names, controlFault, call).tell(call)
         } catch {
             // The first failure is the one to report, and damage may be why.
-            if let damage = call.damage(of: folder.store) { call.remark(damage) }
-            try? folder.store.close()
+            if let damage = folder.damage { call.remark(damage.message) }
+            try? folder.close()
             throw error
         }
-        try folder.store.close()
+        try folder.close()
     }
 
     private static func verifyOne(_ call: Invocation) throws {
         try call.reading { space in
-            let total = try eventCount(of: space)
+            let total = try space.state().storedCount
             let result = try call.withBar("Verifying", unit: "events") { bar in
                 try space.verify { bar.update(done: UInt64($0), total: total) }
             }
@@ -79,12 +77,6 @@ enum VerifyCommand {
             }
             guard result.isOK else { throw Failure.found }
         }
-    }
-
-    /// The events that are read of a space.
-    static func eventCount(of space: Space) throws -> UInt64 {
-        let status = try space.store.status(of: space.id)
-        return status.head - status.released + UInt64(status.pending)
     }
 
     static func fields(_ result: SpaceVerification) -> Fields {
@@ -124,7 +116,7 @@ enum VerifyCommand {
 private struct FolderVerification {
     private let results: [(id: SpaceID, name: SpaceName?, result: SpaceVerification)]
     /// The fault of the log that all of them have.
-    private let logFault: Fault?
+    private let logDamage: DiarioError?
     /// The fault of the names and tokens.
     private let controlFault: Fault?
 
@@ -135,47 +127,20 @@ private struct FolderVerification {
         _ controlFault: Fault?,
         _ call: Invocation
     ) throws {
-        var total: UInt64 = 0
-        for entry in folder.entries {
-            guard case .success(let space) = entry.space else { continue }
-            total += try VerifyCommand.eventCount(of: space)
+        let found = try call.withBar("Verifying", unit: "events") { bar in
+            try folder.verify { bar.update(done: $0, total: $1) }
         }
-        results = try call.withBar("Verifying", unit: "events") { bar in
-            var done: UInt64 = 0
-            return try folder.entries.map { entry in
-                var read = 0
-                let result = try Self.verify(entry) { count in
-                    read = count
-                    bar.update(done: done + UInt64(count), total: total)
-                }
-                done += UInt64(read)
-                return (entry.id, names.first { $0.id == entry.id }?.name, result)
-            }
-        }
-        logFault = folder.store.fault
+        results = found.map { id, result in (id, names.first { $0.id == id }?.name, result) }
+        logDamage = folder.damage
         self.controlFault = controlFault
-    }
-
-    private static func verify(
-        _ entry: Space.Entry,
-        _ progress: (Int) -> Void
-    ) throws -> SpaceVerification {
-        switch entry.space {
-        case .failure(let damage): return SpaceVerification(unopened: damage.fault)
-        case .success(let space):
-            do { return try space.verify(progress: progress) } catch {
-                guard let fault = error.fault else { throw error }
-                return SpaceVerification(unopened: fault)
-            }
-        }
     }
 
     func tell(_ call: Invocation) throws {
         let damaged = results.count { !$0.result.isOK }
-        let isOK = damaged == 0 && logFault == nil && controlFault == nil
+        let isOK = damaged == 0 && logDamage == nil && controlFault == nil
         let events = results.reduce(0) { $0 + max(0, $1.result.events) }
         if call.isJSON {
-            var faults = [logFault, controlFault].compactMap { $0 }
+            var faults = [logDamage?.fault, controlFault].compactMap { $0 }
             // The log that all of them have is one, however many of them report it.
             for fault in results.flatMap(\.result.faults) where !faults.contains(fault) {
                 faults.append(fault)
@@ -192,7 +157,7 @@ private struct FolderVerification {
                 let shown = name.map { "\($0.text) (\(id.text))" } ?? id.text
                 try VerifyCommand.print(result, of: shown, call)
             }
-            if let logFault, results.isEmpty { try call.output.line(logFault.message) }
+            if let fault = logDamage?.fault, results.isEmpty { try call.output.line(fault.message) }
             if let controlFault {
                 try call.output.line("fault: \(CellText.oneLine(controlFault.message))")
             }

@@ -1,3 +1,4 @@
+import Diario
 import DiarioStorage
 
 extension Command {

@@ -1,5 +1,4 @@
 import Diario
-import DiarioSQLite
 import DiarioSchema
 
 /// Prints the rows of an answer: a table, lines with tabs, JSON or comma-separated values.
@@ -32,15 +31,15 @@ struct AnswerPrinter {
         }
     }
 
-    mutating func add(_ row: [Value]) throws {
+    mutating func add(_ row: AnswerRow) throws {
         defer { count += 1 }
         switch form {
         case .json:
             try output.append { bytes in
                 if count > 0 { bytes += Array(",\n ".utf8) }
-                bytes += JSONObjectWriter.row(columns, row)
+                bytes += row.json
             }
-        case .csv: try addValues(row.map { $0 == .null ? nil : $0.shown })
+        case .csv: try addValues(row.texts)
         case .lines: try output.line(Self.texts(row).joined(separator: "\t"))
         case .table: try table.add(Self.texts(row))
         }
@@ -56,8 +55,8 @@ struct AnswerPrinter {
         }
     }
 
-    private static func texts(_ row: [Value]) -> [String] {
-        row.map { $0 == .null ? "-" : CellText.oneLine($0.shown) }
+    private static func texts(_ row: AnswerRow) -> [String] {
+        row.texts.map { $0.map { CellText.oneLine($0) } ?? "-" }
     }
 
     /// A line of comma-separated values, in which nil is a cell without anything.

@@ -1,5 +1,4 @@
 import Diario
-import DiarioProjection
 
 extension Command {
     static let quarantineList = Command(

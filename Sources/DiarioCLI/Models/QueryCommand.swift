@@ -1,7 +1,5 @@
 import Diario
 import DiarioCore
-import DiarioProjection
-import DiarioSQLite
 import DiarioSchema
 
 extension Command {
@@ -92,12 +90,15 @@ enum QueryCommand {
     }
 
     static func sql(_ call: Invocation) throws {
-        let values = try parameters(call).mapValues(value)
-        try ask(.sql(try statement(call), values), call)
+        try ask(.sql(try statement(call), texts: try parameters(call)), call)
     }
 
     private static func ask(_ question: Question, _ call: Invocation) throws {
-        let bounds = try bounds(call)
+        guard !(call.isJSON && call.arguments.has("csv")) else {
+            throw Failure.usage("--json and --csv are two ways to print; choose one")
+        }
+        let limit = try call.arguments.count("limit", from: 1)
+        let seconds = try call.arguments.count("timeout", from: 1)
         try withModels(call) { models, bar in
             let prepared: PreparedQuestion
             do throws(DiarioError) {
@@ -114,7 +115,14 @@ enum QueryCommand {
             }
             bar.finish()
             for note in models.notes { call.remark(note) }
-            try print(prepared.answer(bounds), call)
+            let end = ContinuousClock.now + .seconds(seconds ?? UInt64(Limits.querySecondsMax))
+            let answer = try prepared.answer(
+                // No more rows are read than are asked for, and one.
+                rowCountMax: limit == nil ? Limits.queryRowCountMax : .max,
+                rowRemedy: ", or allow more with --limit",
+                timeRemedy: ", or allow more with --timeout"
+            ) { ContinuousClock.now > end }
+            try print(answer, limit, call)
             try remarkQuarantine(call, models, prepared.named)
         }
     }
@@ -167,44 +175,6 @@ enum QueryCommand {
         return text
     }
 
-    /// The value of a parameter of `sql`, for which no table gives a type: a number if it is
-    /// written as one, NULL, bytes and quoted texts as SQL writes them, else the text.
-    private static func value(_ text: String) -> Value {
-        if text == "NULL" { return .null }
-        if text.lowercased().hasPrefix("x'"), text.hasSuffix("'"),
-            case .blob(let bytes)? = PackQuery.Kind.blob.value(String(text.dropFirst(2).dropLast()))
-        {
-            return .blob(bytes)
-        }
-        if let number = Int64(text), String(number) == text { return .integer(number) }
-        if text.count >= 2, text.hasPrefix("'"), text.hasSuffix("'") {
-            return .text(
-                text.dropFirst().dropLast().split(separator: "''", omittingEmptySubsequences: false)
-                    .joined(separator: "'")
-            )
-        }
-        let isDecimal = text.utf8.allSatisfy { (48...57).contains($0) || "-.".utf8.contains($0) }
-        if isDecimal, text.contains("."), let number = Double(text), number.isFinite {
-            return .real(number)
-        }
-        return .text(text)
-    }
-
-    private static func bounds(_ call: Invocation) throws -> ModelReader.Bounds {
-        guard !(call.isJSON && call.arguments.has("csv")) else {
-            throw Failure.usage("--json and --csv are two ways to print; choose one")
-        }
-        var bounds = ModelReader.Bounds()
-        bounds.rowRemedy += ", or allow more with --limit"
-        bounds.timeRemedy += ", or allow more with --timeout"
-        let seconds = try call.arguments.count("timeout", from: 1)
-        // No more rows are read than are asked for, and one.
-        if try call.arguments.count("limit", from: 1) != nil { bounds.rowCountMax = .max }
-        let end = ContinuousClock.now + .seconds(Int64(seconds ?? UInt64(Limits.querySecondsMax)))
-        bounds.isOver = { ContinuousClock.now > end }
-        return bounds
-    }
-
     private static func parameters(_ call: Invocation) throws -> [String: String] {
         var values: [String: String] = [:]
         for text in call.arguments.all("param") {
@@ -223,8 +193,11 @@ enum QueryCommand {
 
     // MARK: Answers
 
-    private static func print(_ answer: ModelAnswer, _ call: Invocation) throws {
-        let limit = try call.arguments.count("limit", from: 1)
+    private static func print(
+        _ answer: Answer,
+        _ limit: UInt64?,
+        _ call: Invocation
+    ) throws {
         if call.isJSON { try answer.checkNames() }
         var printer = try AnswerPrinter(answer.columns, call)
         var (rest, hasMore) = (limit ?? .max, false)
@@ -249,7 +222,7 @@ enum QueryCommand {
             }
             if call.arguments.has("names") { return try printNames(found, call) }
             guard !call.isJSON else {
-                return try call.output.json(found.map { fields($0.0, $0.1) })
+                return try call.output.json(found.map { JSONText(bytes: $0.1.json(in: $0.0)) })
             }
             guard !found.isEmpty else {
                 return try call.output.line("no pack of this space has a query")
@@ -284,17 +257,5 @@ enum QueryCommand {
             let isAlone = counts[query.name] == 1
             try call.output.line(isAlone ? query.name : "\(pack.name).\(query.name)")
         }
-    }
-
-    private static func fields(_ pack: Pack, _ query: PackQuery) -> Fields {
-        let parameters = query.parameters.map { parameter -> Fields in
-            [
-                "name": parameter.name, "type": parameter.kind.rawValue,
-                "default": ifKnown(parameter.fallback),
-            ]
-        }
-        return [
-            "pack": pack.name, "name": query.name, "title": query.title, "parameters": parameters,
-        ]
     }
 }

@@ -1,9 +1,6 @@
 import Diario
 import DiarioCrypto
-import DiarioLog
-import DiarioProjection
 import DiarioSchema
-import DiarioStorage
 
 extension Command {
     static let rebuild = Command(
@@ -51,7 +48,7 @@ enum RebuildCommand {
             let models = try ReadModels(space)
             let names = try packs(call, models)
             // The live ones may hold more than what can still be read.
-            guard space.store.fault == nil else {
+            guard space.damage == nil else {
                 throw Failure.failed("nothing is built from a part of the log; see: diario verify")
             }
             switch ways.first {

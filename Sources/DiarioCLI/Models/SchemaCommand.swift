@@ -1,6 +1,5 @@
 import Diario
 import DiarioCrypto
-import DiarioLog
 import DiarioSchema
 
 extension Command {
@@ -57,7 +56,7 @@ enum SchemaCommand {
         let problems = try PackSource.problems(folder: folder)
         if call.isJSON {
             try call.output.json(
-                problems.map { problem in
+                problems.map { problem -> Fields in
                     [
                         "file": problem.file, "line": ifKnown(problem.line), "rule": problem.rule,
                         "message": problem.message,
@@ -79,7 +78,7 @@ enum SchemaCommand {
             throw Failure.usage("schema adopt needs a pack: --pack NAME, or the folder DIR of one")
         }
         try call.writing { space in
-            guard try space.hasAuthority else {
+            guard try space.state().hasAuthority else {
                 throw Failure.failed(
                     "packs are adopted where events get their positions, so on the server: diario "
                         + "--space NAME schema adopt. Replicas get them with the next sync"
@@ -139,18 +138,16 @@ enum SchemaCommand {
         if call.arguments.has("names") { return try names(call) }
         try call.reading { space in
             let types = space.catalog.types
-            let packs = try space.store.status(of: space.id).adoptions.map { adoption in
-                (adoption, try Pack(files: space.store.packFiles(adoption.fingerprint)))
-            }
+            let packs = try space.adoptedPacks()
             guard !call.isJSON else {
                 return try call.output.json([
-                    "packs": packs.map { fields($0, $1) }, "types": types.map { fields($0) },
+                    "packs": packs.map { fields($0, $1, $2) }, "types": types.map { fields($0) },
                 ])
             }
-            for (adoption, pack) in packs {
+            for (pack, _, position) in packs {
                 let title = pack.title.map { ", \(CellText.oneLine($0))" } ?? ""
                 try call.output.line(
-                    "\(pack.name) \(pack.version)\(title), adopted at position \(adoption.position)"
+                    "\(pack.name) \(pack.version)\(title), adopted at position \(position)"
                 )
             }
             try call.output.line("")
@@ -188,10 +185,14 @@ enum SchemaCommand {
             ? "no packs" : packs.map { "\($0.name) \($0.version)" }.joined(separator: ", ")
     }
 
-    private static func fields(_ adoption: Adoption, _ pack: Pack) -> Fields {
+    private static func fields(
+        _ pack: Pack,
+        _ fingerprint: Hash32,
+        _ position: UInt64
+    ) -> Fields {
         [
             "name": pack.name, "version": pack.version, "title": ifKnown(pack.title),
-            "fingerprint": adoption.fingerprint.text, "position": adoption.position,
+            "fingerprint": fingerprint.text, "position": position,
         ]
     }
 

@@ -1,10 +1,5 @@
-import Diario
+package import Diario
 import DiarioHTTP
-import DiarioLog
-import DiarioProjection
-import DiarioSchema
-package import DiarioStorage
-import DiarioTransport
 
 /// Why a command ends without having done its work.
 package enum Failure: Error, Equatable, Sendable {
@@ -28,17 +23,11 @@ package enum Failure: Error, Equatable, Sendable {
     package init(_ error: any Error) {
         switch error {
         case let failure as Failure: self = failure
-        case let error as DiarioError:
-            self = error.fault.map { .damaged($0, error.message) } ?? .failed(error.message)
-        case let error as LogError: self = Failure(DiarioError(error))
-        case let error as StorageError: self = .failed(error.message)
-        case let error as SchemaError: self = .failed(error.message)
-        case let error as PackError: self = .failed(DiarioError(error).message)
-        case let error as ProjectionError: self = .failed(error.message)
         case let error as ServerError: self = .failed(error.message)
-        case let error as TransportError: self = .failed(error.message)
         case is CancellationError: self = .failed("it was interrupted")
-        default: self = .failed("\(error)")
+        default:
+            let error = DiarioError(error)
+            self = error.fault.map { .damaged($0, error.message) } ?? .failed(error.message)
         }
     }
 

@@ -1,6 +1,4 @@
 import Diario
-import DiarioLog
-import DiarioStorage
 
 /// A command as it was called: its words, its space, and the places for its results.
 struct Invocation {
@@ -54,10 +52,11 @@ struct Invocation {
 
     /// Opens the space to read it, runs `body` and closes it again.
     func reading(_ body: (Space) throws -> Void) throws {
-        let space = try open(.readOnly).space
+        let space = try choice.openToRead(in: location.find())
+        remarkCut(space)
         do { try body(space) } catch {
             // The first failure is the one to report, and damage may be why.
-            if let damage = damage(of: space.store) { remark(damage) }
+            if let damage = space.damage { remark(damage.message) }
             try? space.close()
             throw error
         }
@@ -67,9 +66,9 @@ struct Invocation {
 
     /// Opens the space to write to it, runs `body` and closes it again.
     func writing(_ body: (Space) throws -> Void) throws {
-        let (space, folder) = try open(.readWrite)
+        let space = try openToWrite()
         do {
-            try check(space, folder)
+            try check(space)
             try body(space)
         } catch {
             try? space.close()
@@ -81,10 +80,10 @@ struct Invocation {
 
     /// The same for commands that wait for others, with a diary on the space.
     func withDiary(_ body: (Diary, Space) async throws -> Void) async throws {
-        let (space, folder) = try open(.readWrite)
+        let space = try openToWrite()
         let diary = Diary(space: space)
         do {
-            try check(space, folder)
+            try check(space)
             try await body(diary, space)
         } catch {
             try? await diary.close()
@@ -94,47 +93,31 @@ struct Invocation {
         try tellDamage(of: space)
     }
 
-    private func open(_ access: LogStore.Access) throws -> (space: Space, folder: String) {
-        let folder = try location.find()
-        let space = try choice.open(in: folder, access: access)
-        remarkCut(space.store)
-        return (space, folder)
+    private func openToWrite() throws -> Space {
+        let space = try choice.open(in: location.find())
+        remarkCut(space)
+        return space
     }
 
     /// Nothing can be recorded in a damaged log: with a part of its history some types may be
     /// missing.
-    private func check(_ space: Space, _ folder: String) throws {
-        if let damage = damage(of: space.store) { throw Failure.failed(damage) }
-        if space.store.access == .readOnly { throw Failure.failed(Self.refusal(folder)) }
-    }
-
-    /// The damage that keeps events from being recorded, and may be why a command fails.
-    func damage(of store: LogStore) -> String? {
-        store.fault.map { LogError.corrupt($0).message }
+    private func check(_ space: Space) throws {
+        if let damage = space.damage { throw Failure.failed(damage.message) }
+        if space.isReadOnly {
+            throw DiarioError.notWritable(CellText.oneLine(try location.find()))
+        }
     }
 
     /// Says at the end that the result may lack events.
     private func tellDamage(of space: Space) throws {
-        if let failure = space.store.sealFailure {
-            remark("events stay in the write-ahead log, since sealing fails: \(failure.message)")
+        if let problem = space.sealProblem {
+            remark("events stay in the write-ahead log, since sealing fails: \(problem)")
         }
-        if let damage = damage(of: space.store) { throw Failure.failed(damage) }
+        if let damage = space.damage { throw Failure.failed(damage.message) }
     }
 
-    /// Says that a crash left a torn frame, if it did.
-    func remarkCut(_ store: LogStore) {
-        guard let cut = store.cut, let keptIn = cut.keptIn else { return }
-        remark(
-            "a crash tore the last frame of \(cut.file) at \(cut.offset), which was never "
-                + "acknowledged. Its bytes are kept in \(keptIn)"
-        )
-    }
-
-    /// Why nothing can be recorded in a space that can be read.
-    static func refusal(_ folder: String) -> String {
-        let shown = CellText.oneLine(folder) + "/" + SpaceLocation.marker
-        return "nothing can be recorded, because \(shown) may not be written. "
-            + "Check its permissions and the file system"
+    private func remarkCut(_ space: Space) {
+        if let cut = space.cutText { remark(cut) }
     }
 
     /// A progress bar on stderr, unless the user wants none.

@@ -1,4 +1,4 @@
-import DiarioLog
+import Diario
 
 /// Runs the command that was typed.
 enum Program {
@@ -6,7 +6,7 @@ enum Program {
     /// The day of that version, for the manual page.
     static let releaseDate = "2026-11-20"
     /// The newest version of the format that the program writes.
-    static var formatVersion: Int { DirectoryFormat.version }
+    static var formatVersion: Int { Space.formatVersion }
 
     /// Runs the program; gives its exit code.
     static func run() async -> Int32 {

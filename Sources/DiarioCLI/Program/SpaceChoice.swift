@@ -1,8 +1,6 @@
 import Diario
 import DiarioCore
-import DiarioLog
 import DiarioServer
-import DiarioStorage
 
 /// The space of a folder that a command is about: the one of `--space`, else the only one.
 struct SpaceChoice {
@@ -17,11 +15,18 @@ struct SpaceChoice {
     private static let shownMax = 3
 
     /// Opens the space in this folder.
-    func open(in folder: String, access: LogStore.Access) throws -> Space {
+    func open(in folder: String) throws -> Space {
+        try choose(in: folder) { try Space.open(at: folder, space: $0) }
+    }
+
+    /// The same to read it.
+    func openToRead(in folder: String) throws -> Space {
+        try choose(in: folder) { try Space.openToRead(at: folder, space: $0) }
+    }
+
+    private func choose(in folder: String, _ open: (SpaceID?) throws -> Space) throws -> Space {
         let id = try id(in: folder)
-        do {
-            return try Space.open(at: folder, space: id, access: access)
-        } catch {
+        do { return try open(id) } catch let error as DiarioError {
             switch error.kind {
             case .ambiguous: throw several(error.spaces, in: folder)
             case .notFound where text != nil: throw notThere(folder)

@@ -1,7 +1,5 @@
 import Diario
-import DiarioLog
 import DiarioSchema
-import DiarioStorage
 
 extension Command {
     static let log = Command(
@@ -61,7 +59,7 @@ enum LogCommand {
                 isJSON: call.isJSON,
                 namesOrigins: arguments.has("pending")
             )
-            let next = try space.store.status(of: space.id).head + 1
+            let next = space.head + 1
             try printSelection(space, filter, limit, arguments, &printer)
             try printer.flush()
             if isFollowed { try follow(space, filter, from: next, call, &printer) }
@@ -76,55 +74,18 @@ enum LogCommand {
         _ printer: inout EventPrinter
     ) throws {
         var rest = limit ?? .max
-        var skip: UInt64 = 0
-        var filter = filter
         let isReversed = arguments.has("reverse")
         let isFromStart = arguments.has("from") || arguments.has("since")
-        if let limit, limit > 0, !isReversed, !isFromStart {
-            skip = try narrow(&filter, toLast: limit, in: space)
-        }
-        var reader = try EventReader(space, filter, isReversed: isReversed)
-        while rest > 0, let line = try reader.next() {
-            guard skip == 0 else {
-                skip -= 1
-                continue
+        var reader =
+            if let limit, !isReversed, !isFromStart {
+                try EventReader(space, filter, last: limit)
+            } else {
+                try EventReader(space, filter, isReversed: isReversed)
             }
+        while rest > 0, let line = try reader.next() {
             try printer.print(line)
             rest -= 1
         }
-    }
-
-    /// Changes a filter so that it begins with the last `count` wanted events.
-    ///
-    /// Gives how many events are still to be skipped: pending ones, which no position names. Reads
-    /// the events backwards, and keeps none.
-    private static func narrow(
-        _ filter: inout EventFilter,
-        toLast count: UInt64,
-        in space: Space
-    ) throws -> UInt64 {
-        var reader = try EventReader(space, filter, isReversed: true)
-        var seen: UInt64 = 0
-        var pending: UInt64 = 0
-        var first: UInt64?
-        while seen < count || first == nil, let line = try reader.next() {
-            if let position = line.position {
-                // Enough are pending: from there on none has a position.
-                if pending >= count { break }
-                first = position
-            } else {
-                pending += 1
-            }
-            seen += 1
-        }
-        if let first, pending < count {
-            filter.positions = first...(filter.positions?.upperBound ?? UInt64(Int64.max))
-            return 0
-        }
-        // Fewer than were asked for: all are shown.
-        guard pending >= count else { return 0 }
-        filter.part = .pending
-        return pending - count
     }
 
     /// Prints the events that are recorded from now on, here or by other processes, until a signal
@@ -141,26 +102,25 @@ enum LogCommand {
         var space = space
         var lineage = try space.lineage()
         var next = start
-        while !isOver(filter, next: next) {
+        while !isOver(filter, next: next, at: space.now) {
             let ready = SystemCall.wait(
                 readable: [Interrupt.descriptor],
                 milliseconds: pollMilliseconds
             )
             if ready.readable[0] { return }
             if call.output.isHungUp { throw Failure.outputClosed }
-            guard try space.refresh() || space.store.head(of: space.id) >= next else { continue }
+            guard try space.refresh() || space.head >= next else { continue }
             // A pack that was adopted meanwhile has types that are not known yet.
             try space.takeUpAdoptions()
             let current = try space.lineage()
             let start = current == lineage ? next : 1
-            let head = space.store.head(of: space.id)
+            let head = space.head
             (lineage, next) = (current, max(start, head + 1))
             let first = max(start, filter.positions?.lowerBound ?? 1)
             let last = min(head, filter.positions?.upperBound ?? .max)
-            guard first <= last, filter.part != .pending else { continue }
+            guard first <= last else { continue }
             var new = filter
-            new.positions = first...last
-            new.part = .canonical
+            new.wantPositions(first...last)
             var reader = try EventReader(space, new)
             while let line = try reader.next() { try printer.print(line) }
             try printer.flush()
@@ -168,9 +128,13 @@ enum LogCommand {
     }
 
     /// True if no later event can be wanted: by its position, or by the time of its acceptance.
-    private static func isOver(_ filter: EventFilter, next: UInt64) -> Bool {
+    private static func isOver(
+        _ filter: EventFilter,
+        next: UInt64,
+        at now: Timestamp
+    ) -> Bool {
         if let last = filter.positions?.upperBound, next > last { return true }
         guard let end = filter.until else { return false }
-        return SystemClock().now >= end
+        return now >= end
     }
 }

@@ -1,8 +1,5 @@
 import Diario
-import DiarioCore
 import DiarioCrypto
-import DiarioFormat
-import DiarioLog
 import DiarioSchema
 
 extension Command {
@@ -24,18 +21,12 @@ extension Command {
 enum ShowCommand {
     static func run(_ call: Invocation) throws {
         let text = call.operands[0]
-        let origin = Origin(text: text)
-        let position = UInt64(text).flatMap { 1...UInt64(Int64.max) ~= $0 ? $0 : nil }
-        guard origin != nil || position != nil else {
-            throw Failure.usage(
-                "\(CellText.oneLine(text)) is neither an origin, as 7zk3m9q2c1f4a-17, nor a "
-                    + "position from 1",
-                in: call.command
-            )
+        guard let name = EventName(text) else {
+            throw Failure.usage("\(CellText.oneLine(text)) \(EventName.rules)", in: call.command)
         }
         try call.reading { space in
-            guard let (line, hash) = try find(origin, position, in: space) else {
-                throw Failure.failed(try missing(origin, position, in: space))
+            guard let (line, hash) = try space.event(name) else {
+                throw Failure.failed(missing(name))
             }
             guard call.isJSON else { return try print(line, hash, call.output) }
             // As `export` writes it, with the hash as one more key.
@@ -48,45 +39,13 @@ enum ShowCommand {
     }
 
     /// Why there is no such event.
-    private static func missing(
-        _ origin: Origin?,
-        _ position: UInt64?,
-        in space: Space
-    ) throws -> String {
-        if let origin {
-            return "there is no event with the origin \(origin.text). Look for it: diario log"
-        }
-        let text = position.map { "\($0)" } ?? ""
-        return "there is no event with the position \(text). Look for it: diario log"
-    }
-
-    /// Looks through the rows first, which is much cheaper than to read the events.
-    private static func find(
-        _ origin: Origin?,
-        _ position: UInt64?,
-        in space: Space
-    ) throws -> (EventLine, Hash32)? {
-        let positions = position.map { $0...$0 }
-        var cursor = try space.store.cursor(
-            space.id,
-            positions: positions,
-            positions == nil ? .all : .canonical
-        )
-        while let events = try cursor.next() {
-            let found = events.rows.first { origin == nil || $0.row.origin == origin }
-            guard let found else { continue }
-            let hash = try space.store.eventHash(of: found.row, in: events, of: space.id)
-            var filter = EventFilter.everything
-            filter.replica = found.row.replica
-            filter.positions = found.position.map { $0...$0 }
-            filter.part = found.position == nil ? .pending : .canonical
-            var reader = try EventReader(space, filter)
-            while let line = try reader.next() {
-                if origin == nil || line.origin == origin { return (line, hash) }
+    private static func missing(_ name: EventName) -> String {
+        let text =
+            switch name {
+            case .origin(let origin): "origin \(origin.text)"
+            case .position(let position): "position \(position)"
             }
-            return nil
-        }
-        return nil
+        return "there is no event with the \(text). Look for it: diario log"
     }
 
     private static func print(_ line: EventLine, _ hash: Hash32, _ output: Output) throws {

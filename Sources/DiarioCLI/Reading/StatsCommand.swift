@@ -1,6 +1,5 @@
 import Diario
 import DiarioCrypto
-import DiarioLog
 
 extension Command {
     static let stats = Command(
@@ -41,10 +40,10 @@ enum StatsCommand {
             stats.includesAuthority = call.has("all")
             let sizes = call.has("types") ? try space.sealedSizes() : nil
             if call.isJSON {
-                try call.output.json(fields(stats) + (sizes.map { fields($0) } ?? [:]))
+                try call.output.json(fields(stats) + (sizes.map { Fields($0) } ?? [:]))
             } else {
                 try call.output.pairs(pairs(stats))
-                if let sizes { try print(sizes, call.output) }
+                if let sizes { try sizes.print(call.output) }
             }
             if let bound, stats.bytes > bound {
                 throw Failure.failed(
@@ -70,11 +69,11 @@ enum StatsCommand {
     }
 
     private static func fields(_ stats: SpaceStats) -> Fields {
-        let status = stats.status
+        let state = stats.state
         return [
-            "space": status.manifest.space.text, "lineage": status.manifest.lineage.text,
-            "replica": status.replica.text, "events": stats.events,
-            "head": status.head, "pending": status.pending, "inbox": stats.inboxCount,
+            "space": state.space.text, "lineage": state.lineage.text,
+            "replica": state.replica.text, "events": stats.events,
+            "head": state.head, "pending": state.pending, "inbox": stats.inboxCount,
             "bytes": stats.bytes, "bytesPerEvent": hundredths(stats.bytesPerEvent),
             "walBytes": stats.logBytes, "segments": stats.segmentCount,
             "tailEvents": stats.tailCount, "root": stats.root.text,
@@ -82,14 +81,14 @@ enum StatsCommand {
     }
 
     private static func pairs(_ stats: SpaceStats) -> [(name: String, value: String)] {
-        let status = stats.status
+        let state = stats.state
         return [
-            (name: "space", value: status.manifest.space.text),
-            (name: "lineage", value: status.manifest.lineage.text),
-            (name: "replica", value: status.replica.text),
+            (name: "space", value: state.space.text),
+            (name: "lineage", value: state.lineage.text),
+            (name: "replica", value: state.replica.text),
             (name: "events", value: Show.grouped(stats.events)),
-            (name: "head", value: ProgressLine.grouped(status.head)),
-            (name: "pending", value: Show.grouped(status.pending)),
+            (name: "head", value: ProgressLine.grouped(state.head)),
+            (name: "pending", value: Show.grouped(state.pending)),
             (name: "inbox", value: Show.grouped(stats.inboxCount)),
             (name: "bytes", value: Show.grouped(stats.bytes)),
             (name: "bytes per event", value: "\(hundredths(stats.bytesPerEvent))"),
@@ -100,67 +99,5 @@ enum StatsCommand {
         ]
     }
 
-    private static func hundredths(_ value: Double) -> Double { (value * 100).rounded() / 100 }
-
-    // MARK: Sizes of sealed events, by type and column
-
-    private static func print(_ sizes: SealedSizes, _ output: Output) throws {
-        try output.line("")
-        guard sizes.bytes > 0 else {
-            return try output.line("No event is sealed yet. diario seal does it now.")
-        }
-        func row(
-            _ bytes: Int,
-            _ events: String,
-            of type: SealedSizes.TypeSize,
-            _ name: String
-        )
-            throws
-        {
-            let each = hundredths(Double(bytes) / Double(max(1, type.eventCount)))
-            try output.line("\(padded(bytes))\(padded(events))\(padded("\(each)"))  \(name)")
-        }
-        try output.line("       bytes      events  bytes each  sealed events by type and field")
-        for type in sizes.types {
-            let personal = Show.grouped(type.personalBytes)
-            let remark = type.personalBytes > 0 ? ", \(personal) of it personal" : ""
-            let title = "\(type.name) \(type.version)\(remark)"
-            try row(type.bytes, Show.grouped(type.eventCount), of: type, title)
-            // The largest first, since they are what one looks for.
-            for field in type.fields.sorted(by: { ($1.bytes, $0.name) < ($0.bytes, $1.name) })
-            where field.bytes > 0 {
-                let mark = field.isPersonal ? " (personal)" : ""
-                try row(field.bytes, "", of: type, "  \(field.name)\(mark)")
-            }
-            if type.otherBytes > 0 {
-                try row(type.otherBytes, "", of: type, "  (what finds subjects and columns)")
-            }
-        }
-        try output.line("       bytes  what all have in common, by column")
-        for part in sizes.common { try output.line("\(padded(part.bytes))  \(part.name)") }
-        try output.line("\(padded(sizes.bytes))  all sealed files")
-    }
-
-    private static func padded(_ value: Int) -> String { padded(Show.grouped(value)) }
-
-    private static func padded(_ text: String) -> String {
-        String(repeating: " ", count: max(0, 12 - text.utf8.count)) + text
-    }
-
-    private static func fields(_ sizes: SealedSizes) -> Fields {
-        let types = sizes.types.map { type -> Fields in
-            let fields = type.fields.map { field -> Fields in
-                ["name": field.name, "personal": field.isPersonal, "bytes": field.bytes]
-            }
-            return [
-                "type": type.name, "version": type.version, "events": type.eventCount,
-                "bytes": type.bytes, "personalBytes": type.personalBytes,
-                "otherBytes": type.otherBytes, "fields": fields,
-            ]
-        }
-        let columns = sizes.common.map { part -> Fields in
-            ["name": part.name, "bytes": part.bytes]
-        }
-        return ["types": types, "columns": columns, "sealedBytes": sizes.bytes]
-    }
+    static func hundredths(_ value: Double) -> Double { (value * 100).rounded() / 100 }
 }

@@ -1,6 +1,4 @@
 import Diario
-import DiarioEngine
-import DiarioLog
 import DiarioSchema
 
 extension Command {
@@ -181,9 +179,8 @@ struct ExportSource {
         self.filter = filter
         self.limit = limit ?? .max
         self.call = call
-        let status = try space.store.status(of: space.id)
-        let all = status.head - status.released + UInt64(status.pending)
-        let count = filter.includesAuthority ? all : UInt64(clamping: status.events)
+        let state = try space.state()
+        let count = filter.includesAuthority ? state.storedCount : UInt64(clamping: state.events)
         let isChosen = call.arguments.choosesEvents || call.arguments.has("csv")
         total = isChosen ? nil : min(count, self.limit)
     }

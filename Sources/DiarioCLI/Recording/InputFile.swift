@@ -3,13 +3,13 @@ import Darwin
 #else
 import Glibc
 #endif
-import DiarioStorage
+import Diario
 
-/// Opens files that a user names, as the library wants them.
-enum InputFile {
+extension InputFile {
     private static let copySize = 256 * 1024
 
-    static func open(_ path: String) throws -> any LogFile {
+    /// Opens a file that was typed.
+    static func open(_ path: String) throws -> OpenedFile {
         let shown = CellText.oneLine(path)
         // The name may be that of a link.
         let (folder, name) = split(SystemCall.realPath(path) ?? path)
@@ -24,7 +24,7 @@ enum InputFile {
                 throw Failure.failed("cannot read \(shown): \(SystemCall.text(ofCode: code))")
             }
         }
-        return try POSIXDirectory(path: folder, access: .read).open(name, .read)
+        return try open(name, in: folder)
     }
 
     /// The folder and the name of a path.
@@ -34,26 +34,23 @@ enum InputFile {
         return (slash == path.startIndex ? "/" : String(path[..<slash]), name)
     }
 
-    /// All of a pipe, in a file without a name that goes with the program.
-    static func spooled(_ descriptor: Int32 = 0) throws -> any LogFile {
+    /// All of a pipe, in a file that goes with the program.
+    static func spooled(_ descriptor: Int32 = 0) throws -> OpenedFile {
         let folder = EnvironmentVariable.temporary.value.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
-        let name = "diario-import-\(SystemEntropy().next())"
-        let directory = try POSIXDirectory(path: folder, access: .readWrite)
-        let file = try directory.open(name, .createNew)
-        try directory.remove(name)
-        var offset = 0
-        var bytes: [UInt8] = []
-        while true {
-            bytes.removeAll(keepingCapacity: true)
-            switch SystemCall.read(descriptor, into: &bytes, count: copySize) {
-            case .done(0): return file
-            case .done, .failed(EINTR): break
-            case .failed(EAGAIN):
-                _ = SystemCall.wait(readable: [descriptor], milliseconds: 1000)
-            case .failed(let code): throw StorageError.failed(.read, "the input", code: code)
+        return try spooled(in: folder) { bytes in
+            while true {
+                switch SystemCall.read(descriptor, into: &bytes, count: copySize) {
+                case .done(0): return
+                case .done: if !bytes.isEmpty { return }
+                case .failed(EINTR): break
+                case .failed(EAGAIN):
+                    _ = SystemCall.wait(readable: [descriptor], milliseconds: 1000)
+                case .failed(let code):
+                    throw Failure.failed(
+                        "cannot read the input: \(SystemCall.text(ofCode: code))"
+                    )
+                }
             }
-            try file.write(bytes.span, at: Int64(offset))
-            offset += bytes.count
         }
     }
 }

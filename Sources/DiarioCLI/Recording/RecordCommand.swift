@@ -1,6 +1,5 @@
 import Diario
 import DiarioCore
-import DiarioLog
 import DiarioSchema
 
 extension Command {

@@ -1,5 +1,4 @@
 import DiarioCore
-import DiarioLog
 import DiarioServer
 
 extension Command {
@@ -73,35 +72,15 @@ extension Command {
 
 /// The commands `diario authority status`, `resume` and `hold`.
 enum AuthorityCommand {
-    /// A space whose positions are given in the folder.
-    private struct Entry {
-        let id: SpaceID
-        let name: SpaceName?
-        let epoch: UInt64
-        let head: UInt64
-        var isWaiting: Bool
-
-        var shown: String { name?.text ?? id.text }
-
-        var fields: Fields {
-            [
-                "space": name?.text, "id": id.text, "epoch": epoch, "events": head,
-                "waiting": isWaiting,
-            ]
-        }
-    }
-
     static func status(_ call: Invocation) throws {
-        let folder = try ServedFolder(call)
-        let (entries, broken) = try folder.withStore(.readOnly) { try find(in: $0, folder) }
-        for space in broken { call.remark("\(space.shown) cannot be used: \(space.remedy)") }
-        try tell(entries, "no positions are given here", call) { entry in
+        let found = try call.withData { try $0.authorities() }
+        try tell(found, "no positions are given here", call) { space in
             let state =
-                entry.isWaiting
+                space.isWaiting
                 ? "restored from a backup, or held: waits for diario remote restore at a replica, "
                     + "or diario authority resume"
                 : "gives positions"
-            return "\(entry.shown)  \(Show.count(entry.head, "event")), epoch \(entry.epoch)  "
+            return "\(space.shown)  \(Show.count(space.head, "event")), epoch \(space.epoch)  "
                 + state
         }
     }
@@ -129,90 +108,30 @@ enum AuthorityCommand {
         }
     }
 
+    private static func change(
+        _ call: Invocation,
+        to state: DataFolder.AuthorityState
+    ) throws -> [DataFolder.Authority] {
+        let wanted = try call.wantedSpace()
+        return try call.withData { try $0.change(to: state, wanted) }
+    }
+
     private static func tell(
-        _ entries: [Entry],
+        _ entries: [DataFolder.Authority],
         _ none: String,
         _ call: Invocation,
-        _ text: (Entry) -> String
+        _ text: (DataFolder.Authority) -> String
     ) throws {
-        if call.isJSON { return try call.output.json(entries.map(\.fields)) }
+        guard !call.isJSON else {
+            let fields = entries.map { space -> Fields in
+                [
+                    "space": space.name?.text, "id": space.id.text, "epoch": space.epoch,
+                    "events": space.head, "waiting": space.isWaiting,
+                ]
+            }
+            return try call.output.json(fields)
+        }
         if entries.isEmpty { try call.output.line(none) }
         for entry in entries { try call.output.line(text(entry)) }
-    }
-
-    /// The state that a space is to have.
-    private enum State {
-        case resumed
-        case held
-        case heldWithoutRestore
-    }
-
-    /// Resumes spaces that wait, or holds those that do not; gives them as they are then.
-    private static func change(_ call: Invocation, to state: State) throws -> [Entry] {
-        let folder = try ServedFolder(call)
-        let wanted = try call.wantedSpace()
-        let chosen = try folder.withStore(.readWrite) { store in
-            let (known, broken) = try find(in: store, folder)
-            for space in broken {
-                let problem = "\(space.shown) cannot be used: \(space.remedy)"
-                if let wanted, space.name == wanted { throw Failure.failed(problem) }
-                if wanted == nil { call.remark(problem) }
-            }
-            if let wanted, !known.contains(where: { $0.name == wanted }) {
-                throw Failure.failed(
-                    "there is no space called \(wanted.text). They are listed by: diario space list"
-                )
-            }
-            let chosen = known.filter { entry in
-                let isInState = entry.isWaiting == (state != .resumed)
-                guard state == .heldWithoutRestore || !isInState else { return false }
-                return wanted == nil || entry.name == wanted
-            }
-            for entry in chosen {
-                if state == .resumed {
-                    try store.resumeAuthority(of: entry.id)
-                } else {
-                    try store.holdAuthority(of: entry.id, mayBeRestored: state == .held)
-                }
-            }
-            return chosen
-        }
-        return chosen.map { entry in
-            var entry = entry
-            entry.isWaiting = state != .resumed
-            return entry
-        }
-    }
-
-    private static func find(
-        in store: LogStore,
-        _ folder: ServedFolder
-    ) throws -> (entries: [Entry], broken: [ServedFolder.BrokenSpace]) {
-        let named = try folder.names()
-        let names = Dictionary(named.map { ($0.id, $0.name) }) { first, _ in first }
-        var broken = try folder.brokenSpaces(of: store)
-        var entries: [Entry] = []
-        for manifest in try store.readableManifests().manifests
-        where !manifest.isStaging && manifest.authority != nil {
-            let id = manifest.space
-            do {
-                // A copy that nobody has written to yet finds out now that it is one.
-                if store.access == .readWrite { _ = try store.author(of: id) }
-                let epoch = try store.status(of: id).manifest.epoch
-                entries.append(
-                    Entry(
-                        id: id,
-                        name: names[id],
-                        epoch: epoch,
-                        head: store.standing(of: id).head,
-                        isWaiting: try store.isWaiting(id)
-                    )
-                )
-            } catch {
-                guard case .corrupt(let fault) = error else { throw error }
-                broken.append(folder.broken(id, names[id], fault))
-            }
-        }
-        return (entries, broken)
     }
 }

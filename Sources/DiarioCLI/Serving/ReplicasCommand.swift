@@ -22,14 +22,12 @@ extension Command {
 enum ReplicasCommand {
     static func run(_ call: Invocation) throws {
         let wanted = try call.wantedSpace()
-        let folder = try ServedFolder(call)
-        let control = try folder.control()
-        var found: [(space: SpaceName, replica: KnownReplica)] = []
-        try folder.reporting {
+        let found = try call.withData { folder -> [(space: SpaceName, replica: KnownReplica)] in
+            let control = try folder.control()
             let names = try control.spaces().map(\.name)
             if let wanted, !names.contains(wanted) { throw ControlError.unknownSpace(wanted.text) }
-            for name in names where wanted == nil || name == wanted {
-                found += try control.replicas(of: name).map { (name, $0) }
+            return try names.filter { wanted == nil || $0 == wanted }.flatMap { name in
+                try control.replicas(of: name).map { (name, $0) }
             }
         }
         if call.isJSON { return try call.output.json(found.map { fields($0.space, $0.replica) }) }

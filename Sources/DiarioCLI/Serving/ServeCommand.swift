@@ -1,9 +1,7 @@
 import Diario
 import DiarioHTTP
-import DiarioLog
 import DiarioSchema
 import DiarioServer
-import DiarioStorage
 
 extension Command {
     static let serve = Command(
@@ -75,57 +73,37 @@ struct ServeCommand {
         let newerPacks = try newerPacks()
         // From here on a signal ends the server in good order.
         Interrupt.catchSignals()
-        let folder = try ServedFolder(call)
-        if !SystemCall.isDirectory(folder.name) {
-            note("makes the folder \(CellText.oneLine(folder.name))")
-        }
-        let control = try folder.control(for: .making)
-        try folder.reporting { try control.check() }
-        let directory = try folder.directory(.readWrite)
-        let lock = try folder.lockForServing(directory)
-        defer { lock.release() }
-        try folder.withLog(call) { store in
-            // Requests for these are refused, and the other spaces are served.
-            for broken in try folder.brokenSpaces(of: store) {
-                note("\(broken.shown) cannot be served: \(broken.remedy)")
+        let name = try call.dataFolder()
+        if !SystemCall.isDirectory(name) { note("makes the folder \(CellText.oneLine(name))") }
+        try call.withData(at: name, remark: { note($0) }) { folder in
+            try folder.serve { store, control, directory in
+                let log = requestLog()
+                defer { log?.close() }
+                configuration.log = log
+                let handler = ServedDirectory(
+                    store: store,
+                    control: control,
+                    directory: directory,
+                    newerPacks: newerPacks
+                )
+                try HTTPServer.serve(handler, configuration) {
+                    try wait($0, configuration, name)
+                }
             }
-            folder.remarkUnnamed { note($0) }
-            let log = requestLog()
-            defer { log?.close() }
-            configuration.log = log
-            let handler = ServedDirectory(
-                store: store,
-                control: control,
-                directory: directory,
-                newerPacks: newerPacks
-            )
-            try serve(handler, configuration, folder)
-            store.sealBeforeClose()
         }
         note("stopped")
     }
 
-    private func serve(
-        _ handler: ServedDirectory,
+    /// Tells where it listens, and waits until it is to end.
+    private func wait(
+        _ server: HTTPServer,
         _ configuration: HTTPServer.Configuration,
-        _ folder: ServedFolder
+        _ folder: String
     ) throws {
-        let server = try HTTPServer(configuration, handler)
-        handler.measure { [weak server] in server?.counters }
-        let ended = Signal()
-        _ = WorkerThread(name: "diario-news") {
-            handler.watch()
-            ended.raise()
-        }
-        defer {
-            handler.close()
-            server.stop()
-            ended.wait()
-        }
         // At once, because a program may wait for it.
         try call.answer(
-            "diario serves \(CellText.oneLine(folder.name)) at \(server.url)",
-            ["address": server.url, "data": folder.name]
+            "diario serves \(CellText.oneLine(folder)) at \(server.url)",
+            ["address": server.url, "data": folder]
         )
         try call.output.flush()
         if !server.isLoopback, configuration.certificate == nil {
@@ -172,11 +150,16 @@ struct ServeCommand {
     }
 
     private func contents(of path: String) throws -> String {
-        let file = try InputFile.open(path)
-        let size = try file.size()
-        guard size <= Self.certificateSizeMax else { throw StorageError.tooLarge(path, size: size) }
-        var bytes: [UInt8] = []
-        try file.read(at: 0, count: Int(size), into: &bytes)
+        let bytes = try InputFile.bytes(
+            of: InputFile.open(path),
+            countMax: Self.certificateSizeMax + 1
+        )
+        guard bytes.count <= Self.certificateSizeMax else {
+            throw Failure.failed(
+                "\(CellText.oneLine(path)) has more than \(Self.certificateSizeMax) bytes, which "
+                    + "no certificate and no key has. Check the path"
+            )
+        }
         return String(decoding: bytes, as: UTF8.self)
     }
 

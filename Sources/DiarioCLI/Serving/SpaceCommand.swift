@@ -1,8 +1,6 @@
 import Diario
 import DiarioCore
-import DiarioLog
 import DiarioServer
-import DiarioStorage
 
 extension Command {
     static let spaceList = Command(
@@ -118,87 +116,46 @@ extension Command {
 /// The commands `diario space ...`.
 enum SpaceCommand {
     static func list(_ call: Invocation) throws {
-        let folder = try ServedFolder(call)
-        try folder.withStore(.readOnly) { store in
-            let named = try folder.names()
-            let made = try store.readableManifests().manifests.filter { !$0.isStaging }.map(\.space)
-            let broken = try folder.brokenSpaces(of: store)
-            let unnamed = (made + broken.map(\.id)).filter { id in !named.contains { $0.id == id } }
-            func fault(_ id: SpaceID) -> Fault? { broken.first { $0.id == id }?.fault }
-            func head(_ id: SpaceID) -> UInt64 {
-                made.contains(id) ? store.standing(of: id).head : 0
-            }
-            func fields(_ id: SpaceID, _ name: SpaceName?) -> Fields {
-                [
-                    "space": name?.text, "id": id.text,
-                    "events": fault(id) == nil ? head(id) : nil,
-                    "fault": ifKnown(fault(id).map { Fields($0) }),
+        let spaces = try call.withData { try $0.spaces() }
+        guard !call.isJSON else {
+            let fields = spaces.map { space -> Fields in
+                let fields: Fields = [
+                    "space": space.name?.text, "id": space.id.text,
+                    "events": space.fault == nil ? space.head : nil,
+                    "fault": ifKnown(space.fault.map { Fields($0) }),
                 ]
+                guard let quota = space.quota else { return fields }
+                return fields + ["eventsMax": quota.events, "bytesMax": quota.bytes]
             }
-            func text(_ id: SpaceID) -> String {
-                fault(id).map { "damaged: \(CellText.oneLine($0.message))" } ?? "\(head(id)) events"
-            }
-            guard !call.isJSON else {
-                return try call.output.json(
-                    named.map { space in
-                        fields(space.id, space.name) + [
-                            "eventsMax": space.quota.events, "bytesMax": space.quota.bytes,
-                        ]
-                    } + unnamed.map { fields($0, nil) }
-                )
-            }
-            for space in named {
-                let most = fault(space.id) == nil ? " of at most \(space.quota.events)" : ""
-                try call.output.line(
-                    "\(space.name.text)  \(space.id.text)  \(text(space.id))\(most)"
-                )
-            }
-            for id in unnamed.sorted() {
-                try call.output.line("(no name)  \(id.text)  \(text(id))")
-            }
+            return try call.output.json(fields)
+        }
+        for space in spaces {
+            var text = "\(space.head) events"
+            if let quota = space.quota { text += " of at most \(quota.events)" }
+            if let fault = space.fault { text = "damaged: \(CellText.oneLine(fault.message))" }
+            try call.output.line(
+                "\(space.name?.text ?? "(no name)")  \(space.id.text)  \(text)"
+            )
         }
     }
 
     static func create(_ call: Invocation) throws {
         let name = try call.spaceName(call.operands[0])
         let packs = try call.packs()
-        let folder = try ServedFolder(call)
-        let control = try folder.control(for: .making)
-        try folder.reporting {
-            if try control.space(name) != nil { throw ControlError.taken("The name \(name.text)") }
-        }
-        let id = try folder.withLog(call) { store in
-            let id = try Space.make(in: store, packs: packs).id
-            // Last, because it is served from then on.
-            do { try folder.reporting { try control.name(id, name, at: SystemClock().now) } } catch
-            {
-                try? store.remove(id)
-                throw error
-            }
-            return id
-        }
-        // One of them may be the one that is meant.
-        folder.remarkUnnamed { call.remark($0) }
+        let (id, folder) = try call.withData { (try $0.makeSpace(name, packs), $0.shown) }
         try call.answer(
             "made space \(name.text) (\(id.text)) with \(SchemaCommand.list(packs))",
             ["space": name.text, "id": id.text, "packs": packs.map { Fields($0) }]
         )
         if packs.isEmpty, !call.isJSON {
-            call.remarkPackless("diario -C \(CellText.oneLine(folder.name)) --space \(name.text)")
+            call.remarkPackless("diario -C \(folder) --space \(name.text)")
         }
     }
 
     static func name(_ call: Invocation) throws {
         let id = try call.id(call.operands[0], of: "space", SpaceID.init(text:))
         let name = try call.spaceName(call.operands[1])
-        let folder = try ServedFolder(call)
-        guard try folder.directory(.read).exists(LogPaths.manifest(id)) else {
-            throw Failure.failed(
-                "there is no space \(id.text). They are listed by: diario space list"
-            )
-        }
-        let control = try folder.control(for: .making)
-        try folder.reporting { try control.name(id, name, at: SystemClock().now) }
+        try call.withData { try $0.name(id, name) }
         try call.answer(
             "the space \(id.text) is called \(name.text)",
             ["space": name.text, "id": id.text]
@@ -208,9 +165,7 @@ enum SpaceCommand {
     static func rename(_ call: Invocation) throws {
         let old = try call.spaceName(call.operands[0])
         let new = try call.spaceName(call.operands[1])
-        let folder = try ServedFolder(call)
-        let control = try folder.control(for: .writing)
-        try folder.reporting { try control.rename(old, to: new) }
+        try call.withData { try $0.control(for: .writing).rename(old, to: new) }
         try call.answer(
             "\(old.text) is called \(new.text), and its tokens are for that. Replicas find it "
                 + "after: diario remote set URL",
@@ -224,9 +179,8 @@ enum SpaceCommand {
         let events = try arguments.count("events", from: 0)
         let bytes = try arguments.count("bytes", from: 0)
         let isChange = events != nil || bytes != nil || arguments.has("default")
-        let folder = try ServedFolder(call)
-        let control = try folder.control(for: isChange ? .writing : .reading)
-        let quota = try folder.reporting {
+        let quota = try call.withData { folder in
+            let control = try folder.control(for: isChange ? .writing : .reading)
             guard var space = try control.space(name) else {
                 throw ControlError.unknownSpace(name.text)
             }
@@ -244,24 +198,13 @@ enum SpaceCommand {
 
     // MARK: Removing
 
-    /// A space that is to be removed, and all that goes with it.
-    private struct Loss {
-        let id: SpaceID
-        /// Nil if it has none.
-        let name: SpaceName?
-        let events: Int
-        let tokens: Int
-        let replicas: Int
-    }
-
     static func remove(_ call: Invocation) throws {
-        let isMeant = call.has("yes")
-        let folder = try ServedFolder(call)
-        let control = try folder.control(for: .writing)
-        let loss = try folder.withLog(call) { store in
-            let loss = try find(call.operands[0], folder, control, store)
-            if isMeant { try remove(loss, folder, control, store) }
-            return loss
+        let (isMeant, text) = (call.has("yes"), call.operands[0])
+        let (loss, folder) = try call.withData { folder in
+            (
+                try folder.lose(text, shown: CellText.oneLine(text), isMeant: isMeant),
+                folder.shown
+            )
         }
         let shown = loss.name.map { "\($0.text) (\(loss.id.text))" } ?? loss.id.text
         let events = Show.count(UInt64(loss.events), "event")
@@ -282,57 +225,10 @@ enum SpaceCommand {
         if !call.isJSON {
             try call.output.line(
                 "nothing was changed; to remove it for good: diario space remove "
-                    + "\(loss.name?.text ?? loss.id.text) --data \(CellText.oneLine(folder.name)) "
+                    + "\(loss.name?.text ?? loss.id.text) --data \(folder) "
                     + "--yes"
             )
         }
         throw Failure.found
-    }
-
-    private static func find(
-        _ text: String,
-        _ folder: ServedFolder,
-        _ control: ControlFile,
-        _ store: LogStore
-    ) throws -> Loss {
-        let spaces = try folder.reporting { try control.spaces() }
-        let named = spaces.first { $0.name.text == text }
-        let unnamed = SpaceID(text: text).flatMap { id in
-            spaces.contains { $0.id == id } || (try? store.hasSpace(id)) != true ? nil : id
-        }
-        guard let id = named?.id ?? unnamed else {
-            throw Failure.failed(
-                "there is no space \(CellText.oneLine(text)). They are listed by: diario space list"
-            )
-        }
-        if let broken = try folder.brokenSpaces(of: store).first(where: { $0.id == id }) {
-            throw Failure.failed(
-                "\(broken.shown) is damaged, and cannot be removed: \(broken.remedy)"
-            )
-        }
-        let name = named?.name
-        return try folder.reporting {
-            Loss(
-                id: id,
-                name: name,
-                events: try store.hasSpace(id) ? store.status(of: id).events : 0,
-                tokens: try name.map { try control.tokens(of: $0).count { $0.revoked == nil } }
-                    ?? 0,
-                replicas: try name.map { try control.replicas(of: $0).count } ?? 0
-            )
-        }
-    }
-
-    private static func remove(
-        _ loss: Loss,
-        _ folder: ServedFolder,
-        _ control: ControlFile,
-        _ store: LogStore
-    ) throws {
-        var ids = [loss.id]
-        // First: a server lets nobody in from then on. After a crash here the space has no name,
-        // and its id can be removed.
-        if let name = loss.name { ids += try folder.reporting { try control.removeSpace(name) } }
-        for id in ids where try store.hasSpace(id) { try store.remove(id) }
     }
 }

@@ -1,6 +1,6 @@
+import Diario
 import DiarioCore
 import DiarioServer
-import DiarioStorage
 
 extension Command {
     static let tokenCreate = Command(
@@ -74,20 +74,12 @@ enum TokenCommand {
     static func create(_ call: Invocation) throws {
         let draft = try draft(call)
         let old = try call.value("replaces").map { try id($0, call) }
-        let folder = try ServedFolder(call)
-        let control = try folder.control(for: .writing)
+        let control = try call.withData { try $0.control(for: .writing) }
         // First: a token that nobody got to see would be valid all the same.
         let file = try call.value("output").map { try NewFile(secret: $0) }
         let (key, token): (TokenKey, Token)
         do {
-            (key, token) = try folder.reporting {
-                try control.makeToken(
-                    draft,
-                    replacing: old,
-                    drawnFrom: SystemEntropy(),
-                    at: SystemClock().now
-                )
-            }
+            (key, token) = try call.withData { _ in try control.makeToken(draft, replacing: old) }
             try file?.output.line(key.text)
             try file?.finish()
         } catch {
@@ -131,9 +123,8 @@ enum TokenCommand {
 
     static func list(_ call: Invocation) throws {
         let space = try call.wantedSpace()
-        let folder = try ServedFolder(call)
-        let control = try folder.control()
-        let tokens = try folder.reporting {
+        let tokens = try call.withData { folder in
+            let control = try folder.control()
             if let space, try control.space(space) == nil {
                 throw ControlError.unknownSpace(space.text)
             }
@@ -141,7 +132,7 @@ enum TokenCommand {
         }
         if call.isJSON { return try call.output.json(tokens.map { fields($0) }) }
         guard !tokens.isEmpty else { return try call.output.line("no tokens") }
-        let now = SystemClock().now
+        let now = Timestamp.now
         try call.output.table(
             [
                 Table.Column("token", widthMin: 13), Table.Column("space"),
@@ -167,9 +158,7 @@ enum TokenCommand {
 
     static func revoke(_ call: Invocation) throws {
         let id = try id(call.operands[0], call)
-        let folder = try ServedFolder(call)
-        let control = try folder.control(for: .writing)
-        let isNew = try folder.reporting { try control.revokeToken(id, at: SystemClock().now) }
+        let isNew = try call.withData { try $0.control(for: .writing).revokeToken(id) }
         try call.answer(
             "the token \(id.text) \(isNew ? "is revoked" : "was revoked before")",
             ["id": id.text, "revoked": true, "changed": isNew]

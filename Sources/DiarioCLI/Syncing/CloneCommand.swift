@@ -1,6 +1,4 @@
 import Diario
-import DiarioLog
-import DiarioStorage
 
 extension Command {
     static let clone = Command(
@@ -57,8 +55,8 @@ enum CloneCommand {
         for fault in lane?.faults ?? [] {
             call.remark("damaged: \(CellText.oneLine(fault.message))")
         }
-        let space = try Space.open(at: folder, access: .readOnly)
-        let status = try space.store.status(of: space.id)
+        let space = try Space.openToRead(at: folder)
+        let status = try space.state()
         try space.close()
         try call.answer(
             "copied \(Show.count(status.head, "event")) to \(CellText.oneLine(folder)), as replica "
@@ -68,7 +66,7 @@ enum CloneCommand {
                         + "them under new origins"
                 } ?? ""),
             [
-                "space": status.manifest.space.text, "directory": folder,
+                "space": status.space.text, "directory": folder,
                 "replica": status.replica.text, "head": status.head,
                 "segments": status.segmentCount, "pending": ifKnown(lane?.pending),
                 "recordedAgain": ifKnown(lane?.recordedAgain), "inbox": ifKnown(lane?.inbox),

@@ -1,5 +1,4 @@
 import Diario
-import DiarioLog
 
 extension Command {
     static let publish = Command(
@@ -61,7 +60,7 @@ extension Command {
 enum PublishCommand {
     static func publish(_ call: Invocation) async throws {
         try await call.withServer { space in
-            guard try space.isPublishing || space.hasAuthority else {
+            guard try space.isPublishing() || space.state().hasAuthority else {
                 throw Failure.failed(
                     "the space has its authority elsewhere already. To exchange events with it: "
                         + "diario sync"
@@ -71,16 +70,16 @@ enum PublishCommand {
             if call.has("abandon") { return try await abandon(server) }
             let (space, diary, transport) = (server.space, server.diary, server.transport)
             // First, so that the same command without an address goes on with it.
-            try space.store[space.id].setRemote(server.remote)
+            try space.setRemote(server.remote)
             do {
                 try await server.sending("publishing") { try await diary.publish(with: transport) }
             } catch {
                 // If the server will never take it, there is nothing to go on with.
-                if try !space.isPublishing { try space.store[space.id].setRemote(nil) }
+                if try !space.isPublishing() { try space.setRemote(nil) }
                 throw error
             }
-            let head = space.store.standing(of: space.id).head
-            try space.store[space.id].noteSync(head: head)
+            let head = space.head
+            try space.noteSync(head: head)
             try call.answer(
                 "published \(Show.count(head, "event")) at \(server.remote.address)",
                 ["published": true, "head": head, "address": server.remote.address]
@@ -91,11 +90,11 @@ enum PublishCommand {
 
     private static func abandon(_ server: ServerConnection) async throws {
         let space = server.space
-        guard try space.isPublishing else {
+        guard try space.isPublishing() else {
             throw Failure.failed("no attempt to publish goes on, so none can be given up")
         }
         let isKept = try await server.diary.abandonPublishing(with: server.transport)
-        if isKept { try space.store[space.id].setRemote(nil) }
+        if isKept { try space.setRemote(nil) }
         try server.call.answer(
             isKept
                 ? "the space is its own authority again"
@@ -120,7 +119,7 @@ enum PublishCommand {
         try await call.withServer(check: checkServed) { server in
             let (diary, transport) = (server.diary, server.transport)
             let address = server.remote.address
-            guard try server.space.store[server.space.id].kept.count().events == 0 else {
+            guard try server.space.keptCount().events == 0 else {
                 // First the events with positions here, where the server lacks them. If that cannot
                 // be done, the sync says what is wrong.
                 let isDone = try? await diary.restoreServer(with: transport)
@@ -129,7 +128,7 @@ enum PublishCommand {
             let isDone = try await server.sending("restoring") {
                 try await diary.restoreServer(with: transport)
             }
-            let head = server.space.store.standing(of: server.space.id).head
+            let head = server.space.head
             let count = Show.count(head, "event")
             // An address that was typed is not remembered.
             let typed = call.operands.first.map { " \(CellText.oneLine($0))" } ?? ""
@@ -143,7 +142,7 @@ enum PublishCommand {
     }
 
     private static func checkServed(_ space: Space) throws {
-        guard try space.hasAuthority || space.isPublishing else { return }
+        guard try space.isPublishing() || space.state().hasAuthority else { return }
         throw Failure.failed(
             "the space has its authority here, or is being published, so no server can have lost "
                 + "it. To give it to one: diario publish"

@@ -1,6 +1,4 @@
-import DiarioEngine
-import DiarioLog
-import DiarioTransport
+import Diario
 
 extension Command {
     static let remoteSet = Command(
@@ -45,11 +43,11 @@ enum RemoteCommand {
         let address = try ServerAccess.address(call.operands[0])
         try call.writing { space in
             // A note that is there may be damaged, and is replaced.
-            let known = try? space.store[space.id].remote()
+            let known = try? space.remote()
             let access = try ServerAccess(call, address: address.text, remembered: known)
             // Its form is checked before it is kept.
             _ = try access.transport()
-            try space.store[space.id].setRemote(access.remote)
+            try space.setRemote(access.remote)
             if !address.isSecure, !address.isLoopback {
                 call.remark("http shows the token and the events to everybody on the way")
             }
@@ -59,7 +57,7 @@ enum RemoteCommand {
 
     static func show(_ call: Invocation) throws {
         try call.reading { space in
-            if let remote = try space.store[space.id].remote() { return try show(remote, call) }
+            if let remote = try space.remote() { return try show(remote, call) }
             try call.answer(
                 "no server is remembered. Set one: diario remote set URL --token-file FILE",
                 ["address": String?.none]
@@ -69,8 +67,8 @@ enum RemoteCommand {
 
     static func remove(_ call: Invocation) throws {
         try call.writing { space in
-            let known = try? space.store[space.id].remote()
-            try space.store[space.id].setRemote(nil)
+            let known = try? space.remote()
+            try space.setRemote(nil)
             try call.answer(
                 known.map { "forgot \($0.address)" } ?? "no server was remembered",
                 ["removed": known != nil]
@@ -78,7 +76,7 @@ enum RemoteCommand {
         }
     }
 
-    private static func show(_ remote: RemoteFile, _ call: Invocation) throws {
+    private static func show(_ remote: RemoteServer, _ call: Invocation) throws {
         let parts = remote.token.split(separator: "_", omittingEmptySubsequences: false)
         // The id in the middle names the token, and is no secret.
         let isOurs = parts.count == 3 && parts[0] == "diario"

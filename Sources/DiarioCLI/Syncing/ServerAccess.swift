@@ -1,18 +1,15 @@
 import Diario
-import DiarioLog
-import DiarioStorage
-import DiarioTransport
 
 /// The address of a server, and the token for it.
 struct ServerAccess: Sendable {
-    let remote: RemoteFile
+    let remote: RemoteServer
 
     private static let tokenFileSizeMax = 4096
 
     /// The server that was typed, else the one that the space remembers.
     ///
     /// A token that is remembered is for its own address alone.
-    init(_ call: Invocation, address given: String?, remembered: RemoteFile?) throws {
+    init(_ call: Invocation, address given: String?, remembered: RemoteServer?) throws {
         guard let text = given ?? remembered?.address else {
             throw Failure.failed(
                 "this space knows no server. Name one: diario remote set URL --token-file FILE"
@@ -33,7 +30,7 @@ struct ServerAccess: Sendable {
             }
             certificates = full
         }
-        remote = RemoteFile(address: address.text, token: token, certificates: certificates)
+        remote = RemoteServer(address: address.text, token: token, certificates: certificates)
     }
 
     static func address(_ text: String) throws -> SpaceAddress {
@@ -56,8 +53,7 @@ struct ServerAccess: Sendable {
         guard text == nil else {
             throw Failure.usage("--token and --token-file are both there; give one of them")
         }
-        var bytes: [UInt8] = []
-        try InputFile.open(path).read(at: 0, count: tokenFileSizeMax + 1, into: &bytes)
+        let bytes = try InputFile.bytes(of: InputFile.open(path), countMax: tokenFileSizeMax + 1)
         let words = bytes.split { $0 <= 0x20 }
         guard words.count == 1, bytes.count <= tokenFileSizeMax else {
             throw Failure.failed(
@@ -81,7 +77,7 @@ struct ServerConnection {
     let call: Invocation
     let diary: Diary
     let space: Space
-    let remote: RemoteFile
+    let remote: RemoteServer
     let transport: HTTPTransport
 }
 
@@ -97,7 +93,7 @@ extension Invocation {
             let remote = try ServerAccess(
                 self,
                 address: arguments.operands.first,
-                remembered: space.store[space.id].remote()
+                remembered: space.remote()
             ).remote
             let transport = try await diary.transport(
                 to: remote.address,
@@ -125,18 +121,6 @@ extension Fields {
             "requests": traffic?.requests ?? 0, "bytesSent": traffic?.bytesSent ?? 0,
             "bytesReceived": traffic?.bytesReceived ?? 0,
         ]
-    }
-}
-
-extension Space {
-    /// True if the positions are given here.
-    var hasAuthority: Bool {
-        get throws { try store.status(of: id).manifest.authority != nil }
-    }
-
-    /// True if an attempt to publish it goes on.
-    var isPublishing: Bool {
-        get throws { try store[id].publishing() != nil }
     }
 }
 

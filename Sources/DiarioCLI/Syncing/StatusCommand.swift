@@ -1,6 +1,4 @@
 import Diario
-import DiarioLog
-import DiarioStorage
 
 extension Command {
     static let status = Command(
@@ -21,33 +19,27 @@ extension Command {
 
 /// The command `diario status`: all that is known without asking a server.
 private struct StatusCommand {
-    private let status: SpaceStatus
+    private let state: SpaceState
     private let isPublishing: Bool
-    private let remote: RemoteFile?
-    private let lastSync: LastSyncFile?
-    /// True if the file with its time is damaged.
-    private let isLastSyncDamaged: Bool
+    private let remote: RemoteServer?
+    private let notes: SyncNotes
     private let inboxCount: Int
     private let quarantineCount: Int
     private let kept: (events: Int, replicas: Int)
 
     init(_ space: Space) throws {
-        let (store, id) = (space.store, space.id)
-        status = try store.status(of: id)
-        isPublishing = try space.isPublishing
-        remote = try store[id].remote()
-        kept = try store[id].kept.count()
-        lastSync = try store[id].lastSync()
-        isLastSyncDamaged = try store[id].remoteFaults().contains {
-            $0.file == LogPaths.lastSync(id)
-        }
+        state = try space.state()
+        isPublishing = try space.isPublishing()
+        remote = try space.remote()
+        kept = try space.keptCount()
+        notes = try space.syncNotes()
         inboxCount = try space.inboxCount()
         quarantineCount = try ReadModels(space).quarantined().count
     }
 
     private var authority: String {
         if isPublishing { return "publishing" }
-        return status.manifest.authority == nil ? "elsewhere" : "here"
+        return state.hasAuthority ? "here" : "elsewhere"
     }
 
     /// The next things to do, the most pressing first.
@@ -64,29 +56,29 @@ private struct StatusCommand {
         if quarantineCount > 0 {
             hints.append("read models could not take events: diario quarantine list")
         }
-        if isLastSyncDamaged {
+        if notes.isDamaged {
             hints.append("the time of the last sync is damaged; the next sync sets it")
         }
         guard !isPublishing else { return hints }
-        if status.manifest.authority != nil {
+        if state.hasAuthority {
             hints.append("to share the space: diario publish URL")
         } else if remote == nil {
             hints.append("to exchange events: diario remote set URL --token-file FILE")
-        } else if status.pending > 0 {
+        } else if state.pending > 0 {
             hints.append("to send what is pending: diario sync")
-        } else if lastSync?.success == nil {
+        } else if notes.syncedAt == nil {
             hints.append("to fetch what others recorded: diario sync")
         }
         return hints
     }
 
     func tell(_ call: Invocation) throws {
-        let (space, failure) = (status.manifest.space.text, lastSync?.failure)
-        let syncedAt = lastSync?.success.map { Show.time($0.at) }
+        let (space, failure) = (state.space.text, notes.failure)
+        let syncedAt = notes.syncedAt.map { Show.time($0) }
         guard !call.isJSON else {
             return try call.output.json([
-                "space": space, "replica": status.replica.text, "authority": authority,
-                "head": status.head, "pending": status.pending, "inbox": inboxCount,
+                "space": space, "replica": state.replica.text, "authority": authority,
+                "head": state.head, "pending": state.pending, "inbox": inboxCount,
                 "quarantine": quarantineCount, "kept": kept.events, "keptReplicas": kept.replicas,
                 "remote": remote?.address, "lastSync": syncedAt,
                 "failedSync": ifKnown(failure.map { Show.time($0.at) }),
@@ -95,11 +87,11 @@ private struct StatusCommand {
         }
         var pairs = [
             ("space", space), ("authority", authority),
-            ("head", ProgressLine.grouped(status.head)),
-            ("pending", Show.grouped(status.pending)), ("inbox", Show.grouped(inboxCount)),
+            ("head", ProgressLine.grouped(state.head)),
+            ("pending", Show.grouped(state.pending)), ("inbox", Show.grouped(inboxCount)),
             ("quarantine", Show.grouped(quarantineCount)), ("kept", Show.grouped(kept.events)),
             ("remote", remote?.address ?? "none"),
-            ("last sync", syncedAt ?? (isLastSyncDamaged ? "unknown" : "never")),
+            ("last sync", syncedAt ?? (notes.isDamaged ? "unknown" : "never")),
         ]
         if let failure {
             let time = Show.time(failure.at)

@@ -1,5 +1,4 @@
 import Diario
-import DiarioLog
 
 extension Command {
     static let sync = Command(
@@ -43,13 +42,13 @@ enum SyncCommand {
             throw Failure.usage("--rejoin is done once: give it without --watch")
         }
         try await call.withServer { space in
-            if try space.isPublishing {
+            if try space.isPublishing() {
                 throw Failure.failed(
                     "the space is being published. Go on with that: diario publish; or give it up: "
                         + "diario publish --abandon"
                 )
             }
-            if try space.hasAuthority {
+            if try space.state().hasAuthority {
                 throw Failure.failed(
                     "this space gives its positions itself, so there is nothing to sync with. To "
                         + "share it: diario publish URL; to copy one from a server: diario clone "
@@ -78,7 +77,7 @@ enum SyncCommand {
 
     private static func noteFailure(_ message: String?, _ space: Space) {
         // The failure itself, or the next sync, tells why the note cannot be written.
-        try? space.store[space.id].noteFailedSync(message ?? "")
+        try? space.noteFailedSync(message ?? "")
     }
 
     // MARK: Once
@@ -87,7 +86,7 @@ enum SyncCommand {
         let (call, space) = (server.call, server.space)
         let known = Set(try space.readInbox().0.map(\.origin))
         let report = try await noting(space) { try await exchange(server) }
-        try space.store[space.id].noteSync(head: report.head)
+        try space.noteSync(head: report.head)
         let refused = try space.readInbox().0.filter { !known.contains($0.origin) }
         try call.answer(
             text(report),
@@ -189,7 +188,7 @@ enum SyncCommand {
                     noteFailure(status.lastError, space)
                     continue
                 }
-                try space.store[space.id].noteSync(head: status.head)
+                try space.noteSync(head: status.head)
             }
             guard !Interrupt.isRaised else { return }
             while try await group.next() != nil {}

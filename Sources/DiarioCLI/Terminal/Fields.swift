@@ -97,7 +97,7 @@ extension Output {
     }
 
     /// Prints a list of objects, each on a line.
-    func json(_ list: [Fields]) throws {
+    func json(_ list: [some JSONResult]) throws {
         try append { bytes in
             bytes.append(0x5b)
             for (index, fields) in list.enumerated() {

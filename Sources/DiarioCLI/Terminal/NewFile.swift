@@ -3,7 +3,6 @@ import Darwin
 #else
 import Glibc
 #endif
-import DiarioStorage
 
 /// A file that a command writes, complete under its name or not at all.
 ///
@@ -64,7 +63,7 @@ final class NewFile {
     private static func makeTemporary(_ path: String) -> (path: String, SystemCall.Outcome) {
         var attempts = 0
         while true {
-            let mark = String(SystemEntropy().next(), radix: 16)
+            let mark = String(UInt64.random(in: .min ... .max), radix: 16)
             let temporary = "\(path).\(mark).new"
             let outcome = SystemCall.makeFile(temporary, like: path)
             attempts += 1

@@ -1,6 +1,6 @@
 public import DiarioCore
 import DiarioFormat
-package import DiarioLog
+import DiarioLog
 package import DiarioSchema
 
 /// Which events are wanted; what is nil or empty does not restrict.
@@ -18,7 +18,7 @@ public struct EventFilter: Sendable {
     public var until: Timestamp?
     /// Of the canonical events those at these positions.
     public var positions: ClosedRange<UInt64>?
-    package var part = LogPart.all
+    var part = LogPart.all
     /// Whether events are wanted, too, that the authority wrote itself: those of the engine, as
     /// that a pack was adopted, and reference data.
     ///
@@ -45,6 +45,15 @@ public struct EventFilter: Sendable {
         return filter
     }
 
+    /// Wants events that have a position, and of them those at these positions.
+    package mutating func wantPositions(_ range: ClosedRange<UInt64>? = nil) {
+        part = .canonical
+        positions = range ?? positions
+    }
+
+    /// Wants events that have no position.
+    package mutating func wantPending() { part = .pending }
+
     /// Whether events are wanted that were written by the authority, or by others.
     func wants(fromAuthority: Bool) -> Bool {
         fromAuthority ? includesAuthority : !authorityOnly
@@ -70,6 +79,39 @@ public struct EventFilter: Sendable {
                 wanted.utf8.last == UInt8(ascii: ".")
                     ? name.starts(with: wanted.utf8) : name.elementsEqual(wanted.utf8)
             }
+    }
+}
+
+extension EventFilter {
+    /// Begins with the last `count` wanted events.
+    ///
+    /// Gives how many events are still to be skipped: pending ones, which no position names.
+    fileprivate mutating func narrow(
+        toLast count: UInt64,
+        in space: Space
+    ) throws(DiarioError) -> UInt64 {
+        var reader = try EventReader(space, self, isReversed: true)
+        var seen: UInt64 = 0
+        var pending: UInt64 = 0
+        var first: UInt64?
+        while seen < count || first == nil, let line = try reader.next() {
+            if let position = line.position {
+                // Enough are pending: from there on none has a position.
+                if pending >= count { break }
+                first = position
+            } else {
+                pending += 1
+            }
+            seen += 1
+        }
+        if let first, pending < count {
+            positions = first...(positions?.upperBound ?? UInt64(Int64.max))
+            return 0
+        }
+        // Fewer than were asked for: all are shown.
+        guard pending >= count else { return 0 }
+        wantPending()
+        return pending - count
     }
 }
 
@@ -143,6 +185,15 @@ package struct EventReader: Sendable {
                 isReversed: isReversed
             )
         }
+    }
+
+    /// Reads the last `count` wanted events, in order; passes over all before, and keeps none.
+    package init(_ space: Space, _ filter: EventFilter, last count: UInt64) throws(DiarioError) {
+        var filter = filter
+        var skipped: UInt64 = 0
+        if count > 0 { skipped = try filter.narrow(toLast: count, in: space) }
+        try self.init(space, filter)
+        while skipped > 0, try advance() { skipped -= 1 }
     }
 
     /// Reads canonical events at `positions` of some types, or pending ones, for read models.

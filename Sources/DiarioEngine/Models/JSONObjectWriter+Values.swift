@@ -1,15 +1,8 @@
-package import DiarioSQLite
+import DiarioSQLite
 package import DiarioSchema
 
 extension JSONObjectWriter {
-    /// A row of an answer; bytes are in base64, and numbers that JSON has not are texts.
-    package static func row(_ columns: [String], _ values: [Value]) -> [UInt8] {
-        object { json in
-            for (name, value) in zip(columns, values) { json.add(name, value) }
-        }
-    }
-
-    private mutating func add(_ name: String, _ value: Value) {
+    mutating func add(_ name: String, _ value: Value) {
         switch value {
         case .null: addNull(name)
         case .integer(let value): add(name, value)
@@ -21,7 +14,7 @@ extension JSONObjectWriter {
 
 extension Value {
     /// The value as a person reads it; bytes in base64.
-    package var shown: String {
+    var shown: String {
         switch self {
         case .null: ""
         case .integer(let value): String(value)
@@ -31,6 +24,27 @@ extension Value {
                 : value < 0 ? "-Infinity" : "Infinity"
         case .text(let text): text
         case .blob(let bytes): String(decoding: CellWriter.base64(bytes[...]), as: UTF8.self)
+        }
+    }
+}
+
+extension PackQuery {
+    /// What it answers and is asked with, as an object of JSON.
+    package func json(in pack: Pack) -> [UInt8] {
+        JSONObjectWriter.object { json in
+            json.add("pack", pack.name)
+            json.add("name", name)
+            json.add("title", title)
+            json.add(
+                "parameters",
+                list: parameters.map { parameter in
+                    JSONObjectWriter.object { json in
+                        json.add("name", parameter.name)
+                        json.add("type", parameter.kind.rawValue)
+                        if let fallback = parameter.fallback { json.add("default", fallback) }
+                    }
+                }
+            )
         }
     }
 }

@@ -1,5 +1,5 @@
 import DiarioCore
-package import DiarioProjection
+import DiarioProjection
 package import DiarioSQLite
 import DiarioSchema
 
@@ -11,6 +11,35 @@ package enum Question: Sendable {
     case named(String, [String: String])
     /// One SELECT over the tables of all packs, with the values of its parameters by name.
     case sql(String, [String: Value])
+
+    /// The same with texts for values, of which no query says the type: a number if one is written
+    /// as such, NULL, bytes and quoted texts as SQL writes them, else the text.
+    package static func sql(_ query: String, texts: [String: String]) -> Question {
+        .sql(query, texts.mapValues { Value(literal: $0) })
+    }
+}
+
+extension Value {
+    fileprivate init(literal text: String) {
+        let inner = text.dropFirst().dropLast()
+        let isDecimal = text.utf8.allSatisfy { (48...57).contains($0) || "-.".utf8.contains($0) }
+        if text == "NULL" {
+            self = .null
+        } else if text.lowercased().hasPrefix("x'"), text.hasSuffix("'"),
+            case .blob(let bytes)? = PackQuery.Kind.blob.value(String(inner.dropFirst()))
+        {
+            self = .blob(bytes)
+        } else if let number = Int64(text), String(number) == text {
+            self = .integer(number)
+        } else if text.count >= 2, text.hasPrefix("'"), text.hasSuffix("'") {
+            let parts = inner.split(separator: "''", omittingEmptySubsequences: false)
+            self = .text(parts.joined(separator: "'"))
+        } else if isDecimal, text.contains("."), let number = Double(text), number.isFinite {
+            self = .real(number)
+        } else {
+            self = .text(text)
+        }
+    }
 }
 
 /// A question whose read models are up to date.
@@ -64,15 +93,71 @@ package struct PreparedQuestion: Sendable {
     }
 
     /// The rows of the answer, read one after the other.
-    package func answer(_ bounds: ModelReader.Bounds) throws(ProjectionError) -> ModelAnswer {
-        let reader =
-            switch source {
-            case .one(let source): try ModelReader(source)
-            case .several(let sources, let list, _): try ModelReader(sources, listing: list)
-            }
-        if case .several(_, _, let missing) = source { reader.missingTables = missing }
-        return try reader.answer(sql, values, bounds)
+    ///
+    /// `isOver` is asked now and then, whether the time for it is over. The remedies are added to
+    /// the advice after too many rows, and after too long a time.
+    package func answer(
+        rowCountMax: Int = Limits.queryRowCountMax,
+        rowRemedy: String = "",
+        timeRemedy: String = "",
+        isOver: @escaping () -> Bool = { false }
+    ) throws(DiarioError) -> Answer {
+        var bounds = ModelReader.Bounds()
+        bounds.isOver = isOver
+        bounds.rowCountMax = rowCountMax
+        bounds.rowRemedy += rowRemedy
+        bounds.timeRemedy += timeRemedy
+        do throws(ProjectionError) {
+            let reader =
+                switch source {
+                case .one(let source): try ModelReader(source)
+                case .several(let sources, let list, _): try ModelReader(sources, listing: list)
+                }
+            if case .several(_, _, let missing) = source { reader.missingTables = missing }
+            return Answer(try reader.answer(sql, values, bounds))
+        } catch {
+            throw DiarioError(error)
+        }
     }
+}
+
+/// The rows that answer a question, one after the other.
+package final class Answer {
+    private let rows: ModelAnswer
+
+    fileprivate init(_ rows: ModelAnswer) { self.rows = rows }
+
+    package var columns: [String] { rows.columns }
+    /// The tables that it is read from.
+    package var readTables: Set<String> { rows.readTables }
+
+    /// Throws if two columns have one name: as an object, a row would lose one of them.
+    package func checkNames() throws(DiarioError) {
+        do { try rows.checkNames() } catch { throw DiarioError(error) }
+    }
+
+    /// The next row; nil after the last one.
+    package func next() throws(DiarioError) -> AnswerRow? {
+        do { return try rows.next().map { AnswerRow(columns: columns, values: $0) } } catch {
+            throw DiarioError(error)
+        }
+    }
+}
+
+/// A row of an answer.
+package struct AnswerRow: Equatable, Sendable {
+    package let columns: [String]
+    package let values: [Value]
+
+    /// An object of JSON; bytes are in base64, and numbers that JSON has not are texts.
+    package var json: [UInt8] {
+        JSONObjectWriter.object { json in
+            for (name, value) in zip(columns, values) { json.add(name, value) }
+        }
+    }
+
+    /// The values as a person reads them; bytes in base64, and nil for NULL.
+    package var texts: [String?] { values.map { $0 == .null ? nil : $0.shown } }
 }
 
 extension ReadModels {

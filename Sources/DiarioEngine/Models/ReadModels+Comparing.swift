@@ -1,4 +1,5 @@
-package import DiarioProjection
+package import DiarioCore
+import DiarioProjection
 package import DiarioSchema
 import DiarioStorage
 

@@ -1,4 +1,5 @@
-package import DiarioProjection
+package import DiarioCore
+import DiarioProjection
 import DiarioSchema
 
 extension ReadModels {

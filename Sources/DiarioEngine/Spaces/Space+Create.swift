@@ -70,23 +70,11 @@ extension Space {
             try takeUpAdoptions()
             let status = try logging { () throws(LogError) in try store.status(of: id) }
             let isNew = try !isCurrent(pack, fingerprint, status)
-            var batches: [DraftBatch] = []
-            if isNew { batches.append(try adoption(of: pack, fingerprint)) }
             let rows = try newRows(of: pack)
+            var batches = try Self.batches(of: rows)
+            if isNew { batches.insert(try adoption(of: pack, fingerprint), at: 0) }
             done += pack.references.reduce(0) { $0 + $1.rows.count } - rows.count
             progress(done, total)
-            var batch = DraftBatch()
-            for (type, payload) in rows {
-                do throws(FormatError) { try batch.append(payload, type: type) } catch {
-                    guard !batch.isEmpty else { throw DiarioError(error) }
-                    batches.append(batch)
-                    batch.removeAll()
-                    do throws(FormatError) { try batch.append(payload, type: type) } catch {
-                        throw DiarioError(error)
-                    }
-                }
-            }
-            if !batch.isEmpty { batches.append(batch) }
             for (index, batch) in batches.enumerated() {
                 try logging { () throws(LogError) in
                     _ = try store.append(
@@ -141,6 +129,40 @@ extension Space {
         )
     }
 
+    /// The batches that record the adoption of a pack in a space that has none of it, with its
+    /// reference data; `type` is that of the event that says so.
+    package static func batches(
+        adopting pack: Pack,
+        _ fingerprint: Hash32,
+        _ type: EventType
+    ) throws(DiarioError) -> [DraftBatch] {
+        let rows = pack.references.flatMap { table in
+            table.rows.map { (table.type, $0.payload) }
+        }
+        return [try adoption(of: pack, fingerprint, type)] + (try batches(of: rows))
+    }
+
+    /// Rows of reference data in as few batches as the limits allow.
+    private static func batches(
+        of rows: [(EventType, Payload)]
+    ) throws(DiarioError) -> [DraftBatch] {
+        var batches: [DraftBatch] = []
+        var batch = DraftBatch()
+        do throws(FormatError) {
+            for (type, payload) in rows {
+                do throws(FormatError) { try batch.append(payload, type: type) } catch {
+                    guard !batch.isEmpty else { throw error }
+                    batches.append(batch)
+                    batch.removeAll()
+                    try batch.append(payload, type: type)
+                }
+            }
+        } catch {
+            throw DiarioError(error)
+        }
+        return batch.isEmpty ? batches : batches + [batch]
+    }
+
     /// The event that says that the space uses a pack from now on.
     package func adoption(
         of pack: Pack,
@@ -149,6 +171,14 @@ extension Space {
         guard let type = catalog.type(EngineReader.adoptionName, version: 1) else {
             preconditionFailure("the engine's types are in every catalog")
         }
+        return try Self.adoption(of: pack, fingerprint, type)
+    }
+
+    private static func adoption(
+        of pack: Pack,
+        _ fingerprint: Hash32,
+        _ type: EventType
+    ) throws(DiarioError) -> DraftBatch {
         var payload = Payload()
         payload.reset(fieldCount: type.fields.count)
         for (index, field) in type.fields.enumerated() {

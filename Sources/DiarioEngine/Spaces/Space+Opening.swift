@@ -145,6 +145,52 @@ extension Space {
     }
 }
 
+extension Space.Folder {
+    /// Why nothing can be recorded, and some events not be read; nil if no damage is known.
+    package var damage: DiarioError? { store.damage }
+
+    /// What opening the log cut off, for people; nil if nothing.
+    package var cutText: String? { store.cutText }
+
+    package func close() throws(DiarioError) {
+        do { try store.close() } catch { throw DiarioError(error) }
+    }
+
+    /// Reads and checks all of the spaces, whatever is wrong with one of them.
+    ///
+    /// `progress` is told how many of how many events were read.
+    package func verify(
+        progress: (UInt64, UInt64) -> Void
+    ) throws(DiarioError) -> [(id: SpaceID, result: SpaceVerification)] {
+        var total: UInt64 = 0
+        for entry in entries {
+            if case .success(let space) = entry.space { total += try space.state().storedCount }
+        }
+        var done: UInt64 = 0
+        var results: [(SpaceID, SpaceVerification)] = []
+        for entry in entries {
+            var read: UInt64 = 0
+            let result: SpaceVerification
+            switch entry.space {
+            case .failure(let damage): result = SpaceVerification(unopened: damage.fault)
+            case .success(let space):
+                do throws(DiarioError) {
+                    result = try space.verify { count in
+                        read = UInt64(count)
+                        progress(done + read, total)
+                    }
+                } catch {
+                    guard let fault = error.fault else { throw error }
+                    result = SpaceVerification(unopened: fault)
+                }
+            }
+            done += read
+            results.append((entry.id, result))
+        }
+        return results
+    }
+}
+
 /// The environment of a log: time, random numbers, and work while no call is running.
 package struct Surroundings: Sendable {
     let time: any TimeSource

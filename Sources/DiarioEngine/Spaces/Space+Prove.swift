@@ -1,4 +1,4 @@
-package import DiarioCore
+import DiarioCore
 import DiarioCrypto
 package import DiarioFormat
 import DiarioLog
@@ -33,7 +33,7 @@ extension Space {
             try store[id].proofs.consistency(from: fromSize, to: size)
         }
         guard let proven else {
-            let size = if let size { size } else { try head() }
+            let size = size ?? head
             throw DiarioError(
                 .notFound,
                 "A log of \(size) events does not begin with \(fromSize). Give a smaller size "
@@ -43,44 +43,9 @@ extension Space {
         return try text(.consistency(proven.proof, fromRoot: proven.fromRoot), proven.root)
     }
 
-    /// Where the event with this origin stands.
-    ///
-    /// - Throws: `.notFound` if there is none, or it has no position yet.
-    package func position(of origin: Origin) throws(DiarioError) -> UInt64 {
-        let place = try logging { () throws(LogError) -> StoredRow? in
-            var filter = LogFilter()
-            filter.origin = origin
-            var cursor = try store.cursor(id, .all, filter: filter)
-            while let events = try cursor.next() {
-                if let found = events.rows.first(where: { $0.row.origin == origin }) {
-                    return found
-                }
-            }
-            return nil
-        }
-        guard let place else {
-            throw DiarioError(
-                .notFound,
-                "There is no event with the origin \(origin.text). Look for it: diario log"
-            )
-        }
-        guard let position = place.position else {
-            throw DiarioError(
-                .notFound,
-                "The event \(origin.text) is pending: it has no position yet, so nothing can be "
-                    + "shown about its place. Sync the space first."
-            )
-        }
-        return position
-    }
-
-    private func head() throws(DiarioError) -> UInt64 {
-        try logging { () throws(LogError) in try store.status(of: id).head }
-    }
-
     private func checkSize(_ size: UInt64?) throws(DiarioError) {
         guard let size else { return }
-        let head = try head()
+        let head = head
         guard size > head else { return }
         throw DiarioError(
             .notFound,
@@ -90,7 +55,7 @@ extension Space {
     }
 
     private func outside(_ position: UInt64, _ size: UInt64?) throws(DiarioError) -> DiarioError {
-        let head = try head()
+        let head = head
         guard let size, position >= 1, position <= head else {
             return DiarioError(
                 .notFound,

@@ -4,7 +4,7 @@ import DiarioStorage
 
 /// What a space holds and what it costs, in numbers.
 package struct SpaceStats: Sendable {
-    package let status: SpaceStatus
+    package let state: SpaceState
     package let root: Hash32
     /// All files of the space but read models and snapshots, and its live bytes in the log.
     package let bytes: Int
@@ -20,8 +20,8 @@ package struct SpaceStats: Sendable {
     package var includesAuthority = false
 
     package var events: Int {
-        guard includesAuthority else { return status.events }
-        return Int(clamping: status.head) + status.pending
+        guard includesAuthority else { return state.events }
+        return Int(clamping: state.head) + state.pending
     }
 
     package var bytesPerEvent: Double { events == 0 ? 0 : Double(bytes) / Double(events) }
@@ -34,19 +34,20 @@ extension Space {
     }
 
     package func stats() throws(DiarioError) -> SpaceStats {
-        let inboxCount = try inboxCount()
-        return try logging { () throws(LogError) in
+        let (state, inboxCount) = (try state(), try inboxCount())
+        do {
             let status = try store.status(of: id)
-            let root = try store.root(of: id)
             return SpaceStats(
-                status: status,
-                root: root,
+                state: state,
+                root: try store.root(of: id),
                 bytes: status.liveBytes + (try store.fileBytes(of: id)),
                 logBytes: try store.logBytes(),
                 segmentCount: status.segmentCount,
                 tailCount: status.tailCount,
                 inboxCount: inboxCount
             )
+        } catch {
+            throw DiarioError(error)
         }
     }
 }

@@ -1,9 +1,9 @@
-import DiarioCore
+package import DiarioCore
 package import DiarioCrypto
 import DiarioFormat
 import DiarioLog
 import DiarioSchema
-package import DiarioStorage
+import DiarioStorage
 
 /// What `verify` found.
 package struct SpaceVerification: Sendable {

@@ -56,7 +56,7 @@ extension Space {
         guard base < end, !subjects.isEmpty else { return [] }
         var filter = EventFilter.everything
         filter.positions = base + 1...end
-        filter.part = .canonical
+        filter.wantPositions()
         if subjects.count == 1 { filter.subject = subjects.first }
         var reader = try EventReader(self, filter, for: .use, isReversed: true)
         var found: [EventLine] = []

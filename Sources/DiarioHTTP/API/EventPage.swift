@@ -1,6 +1,5 @@
 import Diario
 import DiarioCore
-import DiarioLog
 import DiarioSchema
 
 /// Events of a space behind a position, as JSON: schema/format/http.md, section 7.
@@ -43,7 +42,7 @@ struct EventPage: Sendable {
         _ wanted: Wanted,
         until stop: BuildStop = BuildStop(),
         scanMax: Int = Limits.scanEventCountMax
-    ) throws(DiarioError) {
+    ) throws {
         self.start = start
         self.head = head
         var json: [UInt8] = []
@@ -52,8 +51,7 @@ struct EventPage: Sendable {
         var end = head
         if start < head {
             var filter = wanted.filter
-            filter.positions = start + 1...head
-            filter.part = .canonical
+            filter.wantPositions(start + 1...head)
             var reader = try EventReader(space, filter)
             reading: while true {
                 let line: EventLine

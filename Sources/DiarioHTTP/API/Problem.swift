@@ -1,4 +1,5 @@
 import Diario
+import DiarioLog
 import DiarioSchema
 import DiarioServer
 import DiarioSync
@@ -181,6 +182,17 @@ package struct Problem: Error, Sendable {
 }
 
 extension Problem {
+    /// The problem of a request that threw `error`: the one place where errors become problems.
+    init(_ error: any Error) {
+        switch error {
+        case let problem as Problem: self = problem
+        case let refusal as Refusal: self.init(refusal)
+        case let error as ControlError: self.init(error)
+        case is LogError: self.init(Refusal(error))
+        default: self.init(DiarioError(error))
+        }
+    }
+
     init(_ refusal: Refusal) {
         let kind: Kind =
             switch refusal.reason {
@@ -246,25 +258,4 @@ extension Problem {
         case .sqlite, .storage, .missing, .foreign, .newer, .damaged: self.init(Refusal(error))
         }
     }
-}
-
-/// Runs calls of the engine and turns their errors into problems.
-func answering<Value>(
-    _ body: () throws(DiarioError) -> Value
-) throws(Problem) -> Value {
-    do throws(DiarioError) { return try body() } catch { throw Problem(error) }
-}
-
-/// Runs calls of the authority and turns their refusals into problems.
-func admitting<Value>(
-    _ body: () throws(Refusal) -> Value
-) throws(Problem) -> Value {
-    do throws(Refusal) { return try body() } catch { throw Problem(error) }
-}
-
-/// Runs calls of the control file and turns their errors into problems.
-func controlling<Value>(
-    _ body: () throws(ControlError) -> Value
-) throws(Problem) -> Value {
-    do throws(ControlError) { return try body() } catch { throw Problem(error) }
 }

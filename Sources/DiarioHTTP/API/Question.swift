@@ -12,7 +12,7 @@ struct Question {
     var owner: ReadOwner { ReadOwner(space: space.name.text, token: token.id.text) }
 
     /// Refuses whoever has not this right.
-    func require(_ right: Caller.Rights, _ word: String) throws(Problem) {
+    func require(_ right: Caller.Rights, _ word: String) throws {
         guard token.rights.contains(right) || token.rights.contains(.admin) else {
             throw Problem(
                 .forbidden,
@@ -23,7 +23,7 @@ struct Question {
     }
 
     /// The value of a parameter of the address; nil if it is not there.
-    func text(_ name: String) throws(Problem) -> String? {
+    func text(_ name: String) throws -> String? {
         let found = request.query.filter { $0.name == name }
         guard found.count < 2 else { throw Problem(.malformed, "`\(name)` is there twice.") }
         guard let first = found.first else { return nil }
@@ -33,7 +33,7 @@ struct Question {
         return value
     }
 
-    func number(_ name: String, in range: ClosedRange<UInt64>) throws(Problem) -> UInt64? {
+    func number(_ name: String, in range: ClosedRange<UInt64>) throws -> UInt64? {
         guard let text = try text(name) else { return nil }
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt64(text),
             range.contains(number)
@@ -46,7 +46,7 @@ struct Question {
         return number
     }
 
-    func time(_ name: String) throws(Problem) -> Timestamp? {
+    func time(_ name: String) throws -> Timestamp? {
         guard let text = try text(name) else { return nil }
         guard let time = CivilTime.parseDateTime(Array(text.utf8).span) else {
             throw Problem(
@@ -59,7 +59,7 @@ struct Question {
     }
 
     /// Refuses parameters that nobody here knows: a mistyped one would be passed over in silence.
-    func allow(_ names: [String]) throws(Problem) {
+    func allow(_ names: [String]) throws {
         for parameter in request.query where !names.contains(parameter.name) {
             throw Problem(
                 .malformed,

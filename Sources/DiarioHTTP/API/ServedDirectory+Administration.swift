@@ -7,49 +7,46 @@ import DiarioStorage
 // Tokens and replicas of a space, for its administrators: schema/format/control.md.
 
 extension ServedDirectory {
-    func replicas(_ question: Question) throws(Problem) -> HTTPAnswer {
+    func replicas(_ question: Question) throws -> HTTPAnswer {
         try question.allow([])
         try question.require(.admin, "admin")
         writeContacts()
-        let replicas = try controlling { () throws(ControlError) in
-            try control.replicas(of: question.space.name)
-        }
+        let replicas = try control.replicas(of: question.space.name)
         return .object { json in
             json.add("replicas", list: replicas.map(\.description))
         }
     }
 
-    func tokens(_ question: Question) throws(Problem) -> HTTPAnswer {
+    func tokens(_ question: Question) throws -> HTTPAnswer {
         try question.allow([])
         try question.require(.admin, "admin")
-        let tokens = try controlling { () throws(ControlError) in
-            try control.tokens(of: question.space.name)
-        }
+        let tokens = try control.tokens(of: question.space.name)
         return .object { json in
             json.add("tokens", list: tokens.map(\.description))
         }
     }
 
     /// Makes a token for the space of the one that asks.
-    func makeToken(_ question: Question) throws(Problem) -> HTTPAnswer {
+    func makeToken(_ question: Question) throws -> HTTPAnswer {
         try question.allow([])
         try question.require(.admin, "admin")
         let draft = try TokenDraft(question.request.body, space: question.space.name)
-        let (key, token) = try controlling { () throws(ControlError) in
-            try control.makeToken(draft, replacing: nil, drawnFrom: SystemEntropy(), at: now)
-        }
+        let (key, token) = try control.makeToken(
+            draft,
+            replacing: nil,
+            drawnFrom: SystemEntropy(),
+            at: now
+        )
         return .object(status: 201) { json in
             json.add("token", key.text)
             token.describe(&json)
         }
     }
 
-    func revokeToken(_ text: String, _ question: Question) throws(Problem) -> HTTPAnswer {
+    func revokeToken(_ text: String, _ question: Question) throws -> HTTPAnswer {
         try question.allow([])
         try question.require(.admin, "admin")
-        let tokens = try controlling { () throws(ControlError) in
-            try control.tokens(of: question.space.name)
-        }
+        let tokens = try control.tokens(of: question.space.name)
         guard let id = TokenID(text: text), tokens.contains(where: { $0.id == id }) else {
             throw Problem(
                 .notFound,
@@ -57,9 +54,7 @@ extension ServedDirectory {
                 remedy: "The list of tokens has those there are."
             )
         }
-        let isNew = try controlling { () throws(ControlError) in
-            try control.revokeToken(id, at: now)
-        }
+        let isNew = try control.revokeToken(id, at: now)
         return .object { json in
             json.add("id", id.text)
             json.add("revoked", true)
@@ -70,12 +65,8 @@ extension ServedDirectory {
 
 extension TokenDraft {
     /// Reads what a token is to be from the body of a request.
-    fileprivate init(_ body: [UInt8], space: SpaceName) throws(Problem) {
-        let item: JSON.Item
-        do throws(SchemaError) { item = try JSON.parse(body) } catch {
-            throw Problem(DiarioError(error))
-        }
-        guard case .object(let members) = item.value else {
+    fileprivate init(_ body: [UInt8], space: SpaceName) throws {
+        guard case .object(let members) = try JSON.parse(body).value else {
             throw Problem(.malformed, "The body is not an object.")
         }
         var rights: Caller.Rights = [.read, .append]

@@ -12,15 +12,13 @@ import Synchronization
 
 extension ServedDirectory {
     /// The files that hold sealed events, and the log of which they are a part.
-    func segments(_ question: Question) throws(Problem) -> HTTPAnswer {
+    func segments(_ question: Question) throws -> HTTPAnswer {
         try question.allow([])
         try question.require(.read, "read")
         let id = try space(question.space).space.id
-        let (status, entries) = try logging { () throws(LogError) in
-            (try store.status(of: id), try store.segments(of: id))
-        }
+        let (status, entries) = (try store.status(of: id), try store.segments(of: id))
         let sealed = entries.last?.last ?? 0
-        let root = try logging { () throws(LogError) in try store[id].proofs.root(size: sealed) }
+        let root = try store[id].proofs.root(size: sealed)
         var list: [[UInt8]] = []
         for entry in entries {
             let files = try files(of: entry, in: id)
@@ -49,7 +47,7 @@ extension ServedDirectory {
     private func files(
         of entry: SegmentEntry,
         in space: SpaceID
-    ) throws(Problem) -> [[UInt8]] {
+    ) throws -> [[UInt8]] {
         var files = [(LogPaths.segment(entry.name, of: space), "segment", entry.segmentSize)]
         if entry.sidecarSize > 0 {
             files.append((LogPaths.sidecar(entry.name, of: space), "sidecar", entry.sidecarSize))
@@ -70,11 +68,11 @@ extension ServedDirectory {
     }
 
     /// The bytes of one of the files, or a part of them.
-    func segment(_ name: String, _ question: Question) throws(Problem) -> HTTPAnswer {
+    func segment(_ name: String, _ question: Question) throws -> HTTPAnswer {
         try question.allow([])
         try question.require(.read, "read")
         let id = try space(question.space).space.id
-        let entries = try logging { () throws(LogError) in try store.segments(of: id) }
+        let entries = try store.segments(of: id)
         // Only what is listed: a name leads to no other file.
         let found = entries.lazy.flatMap { entry in
             [
@@ -137,20 +135,16 @@ extension ServedDirectory {
         String(path.dropFirst(LogPaths.parent(of: path).utf8.count + 1))
     }
 
-    private func digest(of path: String) throws(Problem) -> Hash32 {
-        let digest: Hash32?
-        do throws(StorageError) {
-            digest = try digests.digest(of: path, in: directory, unless: { isClosed })
-        } catch {
-            throw Problem(DiarioError(error))
-        }
-        guard let digest else { throw Problem(.unavailable, "The server stops.", retryAfter: 5) }
+    private func digest(of path: String) throws -> Hash32 {
+        guard
+            let digest = try digests.digest(of: path, in: directory, unless: { isClosed })
+        else { throw Problem(.unavailable, "The server stops.", retryAfter: 5) }
         return digest
     }
 
     // MARK: Packs
 
-    func packs(_ question: Question) throws(Problem) -> HTTPAnswer {
+    func packs(_ question: Question) throws -> HTTPAnswer {
         try question.allow([])
         try question.require(.read, "read")
         let space = try space(question.space).refreshed()
@@ -169,11 +163,11 @@ extension ServedDirectory {
     }
 
     /// The files of a pack that the space adopted at any time.
-    func pack(_ text: String, _ question: Question) throws(Problem) -> HTTPAnswer {
+    func pack(_ text: String, _ question: Question) throws -> HTTPAnswer {
         try question.allow([])
         try question.require(.read, "read")
         let id = try space(question.space).space.id
-        let adoptions = try logging { () throws(LogError) in try store.adoptions(of: id) }
+        let adoptions = try store.adoptions(of: id)
         guard let fingerprint = Hash32(text: text),
             adoptions.contains(where: { $0.fingerprint == fingerprint })
         else {
@@ -183,7 +177,7 @@ extension ServedDirectory {
                 remedy: "The list of packs has those there are."
             )
         }
-        let files = try logging { () throws(LogError) in try store.packFiles(fingerprint) }
+        let files = try store.packFiles(fingerprint)
         var answer = HTTPAnswer.object { json in
             json.add("fingerprint", fingerprint.text)
             json.add(
@@ -217,7 +211,7 @@ final class FileDigests: Sendable {
         of path: String,
         in directory: POSIXDirectory,
         unless isOver: () -> Bool
-    ) throws(StorageError) -> Hash32? {
+    ) throws -> Hash32? {
         if let known = known.withLock({ $0[path] }) { return known }
         let file = try directory.open(path, .read)
         let hasher = SHA256Stream()
@@ -243,7 +237,7 @@ final class FileDigests: Sendable {
 enum ByteRange {
     /// The part that is asked for; nil if it is of a kind that is passed over, as the standard lets
     /// a server do with several ranges.
-    static func range(_ text: String, of size: Int) throws(Problem) -> Range<Int>? {
+    static func range(_ text: String, of size: Int) throws -> Range<Int>? {
         guard text.hasPrefix("bytes="), !text.contains(",") else { return nil }
         let parts = text.dropFirst("bytes=".count).split(
             separator: "-",

@@ -1,7 +1,6 @@
 import Diario
 import DiarioCore
 import DiarioCrypto
-import DiarioLog
 import DiarioSchema
 import DiarioServer
 import DiarioSync
@@ -10,7 +9,7 @@ import DiarioSync
 
 extension ServedDirectory {
     /// Events behind an offset: what is there, or what comes.
-    func events(_ question: Question) throws(Problem) -> HTTPReply {
+    func events(_ question: Question) throws -> HTTPReply {
         try question.require(.read, "read")
         let space = try space(question.space)
         let head = space.head
@@ -63,7 +62,7 @@ extension ServedDirectory {
             return .answer(answer(page, question, wanted, pageCursor))
         }
         return .reading(
-            reading(for: question) { (stop) throws(Problem) in
+            reading(for: question) { stop in
                 let page = try space.page(
                     after: start,
                     through: space.head,
@@ -116,7 +115,7 @@ extension ServedDirectory {
         case sse
     }
 
-    private func live(_ question: Question) throws(Problem) -> Live? {
+    private func live(_ question: Question) throws -> Live? {
         guard let text = try question.text("live") else { return nil }
         guard let live = Live(rawValue: text) else {
             throw Problem(.malformed, "`live` is `long-poll` or `sse`, or is not there.")
@@ -125,7 +124,7 @@ extension ServedDirectory {
     }
 
     /// An empty one, as some clients send that have none, is none.
-    private func cursor(_ question: Question) throws(Problem) -> UInt64? {
+    private func cursor(_ question: Question) throws -> UInt64? {
         guard question.request.query.contains(where: { $0.name == "cursor" && $0.value != "" })
         else { return nil }
         return try question.number("cursor", in: 0...StreamCursor.max)
@@ -149,7 +148,7 @@ extension ServedDirectory {
         isNeeded: Bool,
         tail: UInt64,
         head: UInt64
-    ) throws(Problem) -> UInt64 {
+    ) throws -> UInt64 {
         guard let text = try question.text("offset") else {
             guard !isNeeded else {
                 throw Problem(
@@ -177,7 +176,7 @@ extension ServedDirectory {
         return offset.position
     }
 
-    private func wanted(_ question: Question, live: Live?) throws(Problem) -> EventPage.Wanted {
+    private func wanted(_ question: Question, live: Live?) throws -> EventPage.Wanted {
         var wanted = EventPage.Wanted()
         if let limit = try question.number("limit", in: 1...UInt64(Limits.answerCountMax)) {
             wanted.countMax = Int(limit)
@@ -210,7 +209,7 @@ extension ServedDirectory {
     // MARK: Recording
 
     /// Records the events of the body, all or none.
-    func record(_ question: Question) throws(Problem) -> HTTPAnswer {
+    func record(_ question: Question) throws -> HTTPAnswer {
         try question.allow([])
         try question.require(.append, "append")
         let space = try space(question.space)
@@ -225,9 +224,7 @@ extension ServedDirectory {
             own: question.token.actor,
             mayNameOthers: question.token.rights.mayRelay || question.token.actor == nil
         )
-        let events = try answering { () throws(DiarioError) in
-            try EventBody(question.request.body, form, by: policy, to: newest)
-        }
+        let events = try EventBody(question.request.body, form, by: policy, to: newest)
         guard events.count > 0 else {
             throw Problem(.malformed, "There is no event in the body.")
         }

@@ -1,19 +1,18 @@
 import Diario
 import DiarioCore
-import DiarioProjection
 import DiarioSchema
 import DiarioServer
 
 // Named queries: schema/format/http.md, section 8.
 
 extension ServedDirectory {
-    func queries(_ question: Question) throws(Problem) -> HTTPAnswer {
+    func queries(_ question: Question) throws -> HTTPAnswer {
         try question.allow([])
         try question.require(.read, "read")
         // Not from the read models, which a question may have in hand for long.
         let space = try space(question.space).refreshed()
         let list = space.packs.filter { !$0.sql.readModels.isEmpty }.flatMap { pack in
-            pack.sql.queries.map { $0.description(in: pack) }
+            pack.sql.queries.map { $0.json(in: pack) }
         }
         return .object { $0.add("queries", list: list) }
     }
@@ -21,15 +20,15 @@ extension ServedDirectory {
     func query(
         _ name: String,
         _ question: Question
-    ) throws(Problem) -> Reading<HTTPAnswer> {
+    ) throws -> Reading<HTTPAnswer> {
         try question.require(.read, "read")
         var texts: [String: String] = [:]
         for parameter in question.request.query {
             texts[parameter.name] = try question.text(parameter.name)
         }
         let values = texts
-        return reading(for: question) { (stop) throws(Problem) in
-            do throws(Problem) {
+        return reading(for: question) { stop in
+            do {
                 return try self.answer(name, values, in: question.space, until: stop)
             } catch {
                 // However that shows: nobody is told of it but a client that sends no more.
@@ -46,8 +45,8 @@ extension ServedDirectory {
         _ texts: [String: String],
         in space: NamedSpace,
         until stop: BuildStop
-    ) throws(Problem) -> HTTPAnswer {
-        let prepared = try withModels(of: space, until: stop) { (models) throws(Problem) in
+    ) throws -> HTTPAnswer {
+        let prepared = try withModels(of: space, until: stop) { models in
             do throws(DiarioError) { return try models.ask(.named(name, texts)) } catch {
                 var problem = Problem(error)
                 if error.rule == "query" {
@@ -58,9 +57,12 @@ extension ServedDirectory {
             }
         }
         // By a connection of its own: nobody waits for an answer that takes long.
-        do throws(ProjectionError) { return try answer(prepared, stop) } catch {
-            guard case .query(let fault) = error, fault.kind == .time else {
-                throw Problem(DiarioError(error))
+        let end = ContinuousClock.now + questionTimeMax
+        do {
+            return try answer(prepared) { stop.hasBeenAsked || ContinuousClock.now > end }
+        } catch {
+            guard ContinuousClock.now > end, DiarioError(error).kind == .tooLarge else {
+                throw error
             }
             throw Problem(.tooLong, "The question took longer than it may.")
         }
@@ -68,45 +70,21 @@ extension ServedDirectory {
 
     private func answer(
         _ prepared: PreparedQuestion,
-        _ stop: BuildStop
-    ) throws(ProjectionError) -> HTTPAnswer {
-        var bounds = ModelReader.Bounds()
-        let end = ContinuousClock.now + questionTimeMax
-        bounds.isOver = { stop.hasBeenAsked || ContinuousClock.now > end }
-        let answer = try prepared.answer(bounds)
+        isOver: @escaping () -> Bool
+    ) throws -> HTTPAnswer {
+        let answer = try prepared.answer(isOver: isOver)
         try answer.checkNames()
         var bytes = Array("[".utf8)
         var isFirst = true
         while let row = try answer.next() {
             if !isFirst { bytes += [0x2c, 0x0a] }
             isFirst = false
-            bytes += JSONObjectWriter.row(answer.columns, row)
+            bytes += row.json
             guard bytes.count <= Limits.queryMemorySizeMax else {
-                throw .query(QueryFault(.limit, "the answer is too large; ask for less"))
+                throw DiarioError(.tooLarge, "the answer is too large; ask for less")
             }
         }
         bytes.append(0x5d)
         return .json(bytes)
-    }
-}
-
-extension PackQuery {
-    /// What it answers and is asked with, as an object of JSON.
-    fileprivate func description(in pack: Pack) -> [UInt8] {
-        JSONObjectWriter.object { json in
-            json.add("pack", pack.name)
-            json.add("name", name)
-            json.add("title", title)
-            json.add(
-                "parameters",
-                list: parameters.map { parameter in
-                    JSONObjectWriter.object { json in
-                        json.add("name", parameter.name)
-                        json.add("type", parameter.kind.rawValue)
-                        if let fallback = parameter.fallback { json.add("default", fallback) }
-                    }
-                }
-            )
-        }
     }
 }

@@ -13,38 +13,28 @@ extension ServedDirectory {
         _ events: EventBody,
         _ question: Question,
         _ space: ServedSpace
-    ) throws(Problem) -> (RecordedEvents, isNew: Bool) {
+    ) throws -> (RecordedEvents, isNew: Bool) {
         let named = events.named
         if let replica = named?.replica {
             contacts.note(replica, in: question.space.name, at: now)
         }
-        // A conflict is no refusal that a replica knows, so it is carried out as a value.
-        let outcome = try admitting { () throws(Refusal) in
-            try served.record(
-                events.count,
-                size: question.request.body.count,
-                as: named.map { ($0.replica, $0.sequences) },
-                in: question.space,
-                with: question.token,
-                at: now
-            ) { (clocks) -> Result<(RecordedEvents, isNew: Bool), Problem> in
-                do throws(Problem) {
-                    if let named {
-                        return .success(try record(named, question, space, &clocks))
-                    }
-                    return .success(
-                        try recording { () throws(DiarioError) in
-                            if events.areCloudEvents { return try space.importOnce(events) }
-                            var events = events
-                            return (try events.commit(), isNew: true)
-                        }
-                    )
-                } catch {
-                    return .failure(error)
-                }
+        return try served.record(
+            events.count,
+            size: question.request.body.count,
+            as: named.map { ($0.replica, $0.sequences) },
+            in: question.space,
+            with: question.token,
+            at: now
+        ) { clocks in
+            if let named { return try record(named, question, space, &clocks) }
+            do {
+                if events.areCloudEvents { return try space.importOnce(events) }
+                var events = events
+                return (try events.commit(), isNew: true)
+            } catch {
+                throw Refusal(recording: DiarioError(error))
             }
         }
-        return try outcome.get()
     }
 
     /// Records what is new of events with origins of a client's own, unless what is known of them
@@ -54,55 +44,38 @@ extension ServedDirectory {
         _ question: Question,
         _ space: ServedSpace,
         _ clocks: inout LastClocks
-    ) throws(Problem) -> (RecordedEvents, isNew: Bool) {
+    ) throws -> (RecordedEvents, isNew: Bool) {
         let (id, replica) = (space.space.id, events.replica)
-        let authority = try admitting { () throws(Refusal) in
-            try served.authority(of: question.space)
-        }
+        let authority = try served.authority(of: question.space)
         var events = events
         while true {
             // What other processes recorded comes first.
-            try logging { () throws(LogError) in try store.catchUp() }
+            try store.catchUp()
             let (head, last) = (store.head(of: id), store[id].lastSequence(of: replica))
-            let conflict = try answering { () throws(DiarioError) in
-                try events.conflict(through: last)
-            }
-            if let conflict { throw Problem(conflict) }
+            if let conflict = try events.conflict(through: last) { throw Problem(conflict) }
             guard events.sequences.contains(where: { $0 > last }) else {
                 return (events.recorded, isNew: false)
             }
-            let changes = try logging { () throws(LogError) in
-                try authority.lastChanges(
-                    behind: events.bases(after: last),
-                    besides: replica,
-                    through: head
-                )
-            }
+            let changes = try authority.lastChanges(
+                behind: events.bases(after: last),
+                besides: replica,
+                through: head
+            )
             if let conflict = events.conflict(after: last, { changes.lastPosition(of: $0) }) {
                 throw Problem(conflict)
             }
-            let clock = try logging { () throws(LogError) in
-                let own = try clocks.clock(of: replica, through: last, in: store, id)
-                return max(own ?? HybridTime(rawValue: 0), store[id].clock())
-            }
-            do throws(LogError) {
+            let own = try clocks.clock(of: replica, through: last, in: store, id)
+            let clock = max(own ?? HybridTime(rawValue: 0), store[id].clock())
+            do {
                 let newest = try events.append(after: last, behind: head, clock)
                 clocks.note(newest, of: replica, through: events.sequences.max() ?? last)
                 return (events.recorded, isNew: true)
-            } catch .outOfOrder(_) where store.head(of: id) != head {
+            } catch LogError.outOfOrder(_) where store.head(of: id) != head {
                 // Another process wrote behind what was looked at.
                 continue
             } catch {
-                throw Problem(Refusal(recording: DiarioError(error)))
+                throw Refusal(recording: DiarioError(error))
             }
-        }
-    }
-
-    private func recording<Value>(
-        _ body: () throws(DiarioError) -> Value
-    ) throws(Problem) -> Value {
-        do throws(DiarioError) { return try body() } catch {
-            throw Problem(Refusal(recording: error))
         }
     }
 }

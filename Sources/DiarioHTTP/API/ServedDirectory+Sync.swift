@@ -8,10 +8,10 @@ import DiarioSync
 
 extension ServedDirectory {
     /// Whether the log can be read and written, and how many spaces cannot be served.
-    func health() throws(Problem) -> HTTPAnswer {
+    func health() throws -> HTTPAnswer {
         let broken: Int
-        do throws(LogError) { broken = try store.brokenSpaces().count } catch {
-            throw Problem(.unavailable, error.message, retryAfter: 5)
+        do { broken = try store.brokenSpaces().count } catch {
+            throw Problem(.unavailable, DiarioError(error).message, retryAfter: 5)
         }
         guard store.access == .readWrite else {
             throw Problem(
@@ -37,23 +37,24 @@ extension ServedDirectory {
     }
 
     /// One message of a replica.
-    func sync(_ question: Question) throws(Problem) -> HTTPAnswer {
+    func sync(_ question: Question) throws -> HTTPAnswer {
         let takesMessages =
             MediaType.best(of: [.message], for: question.request.headers["accept"]) != nil
         let message: SyncMessage
         var status = 200
         var headers: [(name: String, value: String)] = []
-        do throws(Refusal) {
+        do {
             if let replica = question.request.headers["diario-replica"] {
                 noteContact(replica, question)
             }
             message = try reply(question)
         } catch {
-            let problem = Problem(error)
+            let refusal = Refusal(error)
+            let problem = Problem(refusal)
             guard takesMessages else { throw problem }
             status = problem.kind.status
             headers = problem.standardHeaders
-            message = .refusal(error)
+            message = .refusal(refusal)
         }
         guard takesMessages else {
             throw Problem(
@@ -67,7 +68,7 @@ extension ServedDirectory {
         return HTTPAnswer(status, headers: headers, .bytes(message.encoded()))
     }
 
-    private func reply(_ question: Question) throws(Refusal) -> SyncMessage {
+    private func reply(_ question: Question) throws -> SyncMessage {
         let body = question.request.body
         // A space that is published into gets no packs of ours, and another id in the end.
         let space = SyncMessage.publishes(body) ? nil : try? space(question.space)
@@ -89,7 +90,7 @@ extension ServedDirectory {
     }
 
     /// How far the log goes; with `after`, when it goes further.
-    func head(_ question: Question) throws(Problem) -> HTTPReply {
+    func head(_ question: Question) throws -> HTTPReply {
         try question.allow(["after", "wait"])
         try question.require(.read, "read")
         let after = try question.number("after", in: 0...UInt64(Int64.max))
@@ -109,13 +110,11 @@ extension ServedDirectory {
     }
 
     /// What a space is, as an object.
-    func outline(_ question: Question) throws(Problem) -> [UInt8] {
+    func outline(_ question: Question) throws -> [UInt8] {
         try question.require(.read, "read")
         let space = try space(question.space)
-        let (outline, root) = try logging { () throws(LogError) in
-            let outline = try store.outline(of: space.space.id)
-            return (outline, try store[space.space.id].proofs.root(size: outline.head))
-        }
+        let outline = try store.outline(of: space.space.id)
+        let root = try store[space.space.id].proofs.root(size: outline.head)
         return JSONObjectWriter.object { json in
             json.add("space", question.space.name.text)
             json.add("lineage", outline.manifest.lineage.text)
@@ -132,11 +131,5 @@ extension ServedDirectory {
                 }
             )
         }
-    }
-
-    func logging<Value>(
-        _ body: () throws(LogError) -> Value
-    ) throws(Problem) -> Value {
-        do throws(LogError) { return try body() } catch { throw Problem(DiarioError(error)) }
     }
 }

@@ -70,21 +70,18 @@ package final class ServedDirectory: Sendable {
     // MARK: Spaces
 
     /// The space with an id, opened when it is first asked for.
-    func space(_ named: NamedSpace) throws(Problem) -> ServedSpace {
+    func space(_ named: NamedSpace) throws -> ServedSpace {
         if let known = spaces.withLock({ $0.find(named.id) }) { return known }
-        let authority = try admitting { () throws(Refusal) in try served.authority(of: named) }
+        let authority = try served.authority(of: named)
         // One at a time: two must not adopt the same pack.
-        return try opening.withLock { (_) throws(Problem) in
+        return try opening.withLock { _ in
             if let known = spaces.withLock({ $0.find(named.id) }) { return known }
-            try admitting { () throws(Refusal) in try authority.prepare() }
-            let space = try answering { () throws(DiarioError) in
-                var space = try Space(store: store, id: named.id, shelf: shelf)
-                let newer = newerPacks.filter { pack in
-                    space.packs.contains { $0.name == pack.name && $0.version < pack.version }
-                }
-                if !newer.isEmpty { _ = try space.adopt(newer) { _, _ in } }
-                return space
+            try authority.prepare()
+            var space = try Space(store: store, id: named.id, shelf: shelf)
+            let newer = newerPacks.filter { pack in
+                space.packs.contains { $0.name == pack.name && $0.version < pack.version }
             }
+            if !newer.isEmpty { _ = try space.adopt(newer) { _, _ in } }
             let made = ServedSpace(space)
             spaces.withLock { $0.add(made, named.id) }
             return made
@@ -95,8 +92,8 @@ package final class ServedDirectory: Sendable {
     func withModels<Value: Sendable>(
         of named: NamedSpace,
         until stop: BuildStop,
-        _ body: @Sendable (ReadModels) throws(Problem) -> Value
-    ) throws(Problem) -> Value {
+        _ body: @Sendable (ReadModels) throws -> Value
+    ) throws -> Value {
         let space = try space(named)
         spaces.withLock { $0.closeModels(but: named.id) }
         return try space.withModels(until: stop, body)
@@ -153,18 +150,16 @@ package final class ServedDirectory: Sendable {
 
 extension ServedDirectory: HTTPHandler {
     package func admit(_ head: HTTPRequest) -> BodyAdmission {
-        do throws(Problem) {
+        do {
             let route = try route(of: head)
             guard head.method == "POST", case .space(let name, let part) = route else {
                 return .bytes(max: 0)
             }
-            try admitting { () throws(Refusal) in
-                _ = try served.identify(try Self.token(of: head), to: name, at: now)
-            }
+            _ = try served.identify(try Self.token(of: head), to: name, at: now)
             try checkBody(of: head, part)
             return .bytes(max: part == .sync ? Limits.messageSizeMax : Limits.requestSizeMax)
         } catch {
-            return .refused(finish(refused(error, head), for: head))
+            return .refused(finish(refused(Problem(error), head), for: head))
         }
     }
 
@@ -173,20 +168,20 @@ extension ServedDirectory: HTTPHandler {
     }
 
     package func reply(to request: HTTPRequest, _ turn: Turn) -> HTTPReply {
-        do throws(Problem) {
+        do {
             switch try answer(request, turn) {
             case .answer(let answer): return .answer(finish(answer, for: request))
             case let other: return other
             }
         } catch {
-            return .answer(finish(refused(error, request), for: request))
+            return .answer(finish(refused(Problem(error), request), for: request))
         }
     }
 
     private func answer(
         _ request: HTTPRequest,
         _ turn: Turn
-    ) throws(Problem) -> HTTPReply {
+    ) throws -> HTTPReply {
         let route = try route(of: request)
         guard request.method != "OPTIONS" else {
             return .answer(CrossOrigin.preflight(route.methods))
@@ -203,20 +198,17 @@ extension ServedDirectory: HTTPHandler {
                 )
             )
         case .spaces:
-            let (token, space) = try admitting { () throws(Refusal) in
-                try served.admitToOwnSpace(try Self.token(of: request), at: now)
-            }
+            let (token, space) = try served.admitToOwnSpace(try Self.token(of: request), at: now)
             let question = Question(request: request, token: token, space: space, turn: turn)
             try question.allow([])
             return .answer(.json([0x5b] + (try outline(question)) + [0x5d]))
         case .space(let name, let part):
-            let (token, space) = try admitting { () throws(Refusal) in
-                let token = try Self.token(of: request)
-                // Whoever waits asked once.
-                return turn == .first
-                    ? try served.admit(token, to: name, at: now)
-                    : try served.identify(token, to: name, at: now)
-            }
+            let word = try Self.token(of: request)
+            // Whoever waits asked once.
+            let (token, space) =
+                turn == .first
+                ? try served.admit(word, to: name, at: now)
+                : try served.identify(word, to: name, at: now)
             // What the command line recorded beside the server counts from the next request on.
             // Where it cannot be read, whoever needs it is told.
             if turn == .first { try? store.refreshAfterOthers() }
@@ -233,17 +225,17 @@ extension ServedDirectory: HTTPHandler {
     /// A question or a scan, whose answer is finished as that of any request.
     func reading(
         for question: Question,
-        _ body: @escaping @Sendable (BuildStop) throws(Problem) -> HTTPAnswer
+        _ body: @escaping @Sendable (BuildStop) throws -> HTTPAnswer
     ) -> Reading<HTTPAnswer> {
         Reading(question.owner) { stop in
             var answer: HTTPAnswer
-            do throws(Problem) { answer = try body(stop) } catch { answer = error.answer }
+            do { answer = try body(stop) } catch { answer = Problem(error).answer }
             answer.token = question.token.id.text
             return self.finish(answer, for: question.request)
         }
     }
 
-    private func answer(_ question: Question, _ part: Route.Part) throws(Problem) -> HTTPReply {
+    private func answer(_ question: Question, _ part: Route.Part) throws -> HTTPReply {
         switch part {
         case .sync: .answer(try sync(question))
         case .head: try head(question)
@@ -266,7 +258,7 @@ extension ServedDirectory: HTTPHandler {
 
     // MARK: What holds for every request
 
-    private func route(of request: HTTPRequest) throws(Problem) -> Route {
+    private func route(of request: HTTPRequest) throws -> Route {
         guard let route = Route(path: request.path) else {
             throw Problem(
                 .notFound,
@@ -284,7 +276,7 @@ extension ServedDirectory: HTTPHandler {
     }
 
     /// The token that a request bears; empty if it bears none.
-    private static func token(of request: HTTPRequest) throws(Refusal) -> String {
+    private static func token(of request: HTTPRequest) throws -> String {
         let header = request.headers["authorization"] ?? ""
         let words = header.split(separator: " ", maxSplits: 1)
         guard words.count == 2, words[0].lowercased() == "bearer" else {
@@ -296,7 +288,7 @@ extension ServedDirectory: HTTPHandler {
         return String(words[1])
     }
 
-    private func checkBody(of head: HTTPRequest, _ part: Route.Part) throws(Problem) {
+    private func checkBody(of head: HTTPRequest, _ part: Route.Part) throws {
         if let coding = head.headers["content-encoding"], coding.lowercased() != "identity" {
             throw Problem(
                 .mediaType,

@@ -1,6 +1,5 @@
 import Diario
 import DiarioCore
-import DiarioLog
 import DiarioSchema
 import DiarioServer
 import DiarioStorage
@@ -25,18 +24,18 @@ final class ServedSpace: Sendable {
 
     init(_ space: Space) {
         shared = SharedSpace(space)
-        seenHead = Mutex(space.store.head(of: space.id))
+        seenHead = Mutex(space.head)
     }
 
     /// The space as it was known last.
     var space: Space { shared.current }
 
     /// The space with the types of packs that were adopted meanwhile.
-    func refreshed() throws(Problem) -> Space {
-        try answering { () throws(DiarioError) in try shared.refreshed() }
+    func refreshed() throws -> Space {
+        try shared.refreshed()
     }
 
-    var head: UInt64 { space.store.head(of: space.id) }
+    var head: UInt64 { space.head }
 
     /// Rings if there is more than when this was asked last.
     func ringIfGrown() {
@@ -51,8 +50,8 @@ final class ServedSpace: Sendable {
     /// Runs `body` with the read models, unless `stop` is asked before.
     func withModels<Value: Sendable>(
         until stop: BuildStop,
-        _ body: @Sendable (ReadModels) throws(Problem) -> Value
-    ) throws(Problem) -> Value {
+        _ body: @Sendable (ReadModels) throws -> Value
+    ) throws -> Value {
         let moment = Signal()
         while !stop.hasBeenAsked {
             if let outcome = tryModels(until: stop, body) { return try outcome.get() }
@@ -65,18 +64,16 @@ final class ServedSpace: Sendable {
     /// Nil if others use the read models.
     private func tryModels<Value: Sendable>(
         until stop: BuildStop,
-        _ body: @Sendable (ReadModels) throws(Problem) -> Value
-    ) -> Result<Value, Problem>? {
+        _ body: @Sendable (ReadModels) throws -> Value
+    ) -> Result<Value, any Error>? {
         models.withLockIfAvailable { kept in
-            Result { () throws(Problem) in
+            Result {
                 let space = try refreshed()
                 let models: ReadModels
                 if let known = kept.models {
                     models = known
                 } else {
-                    models = try answering { () throws(DiarioError) in
-                        try ReadModels(space, chunkCount: Self.chunkCount)
-                    }
+                    models = try ReadModels(space, chunkCount: Self.chunkCount)
                     kept.models = models
                 }
                 modelsAreOpen.store(true, ordering: .relaxed)
@@ -104,10 +101,8 @@ final class ServedSpace: Sendable {
     /// Records CloudEvents that are not known yet.
     func importOnce(
         _ events: EventBody
-    ) throws(DiarioError) -> (RecordedEvents, isNew: Bool) {
-        try imported.withLock { (origins) throws(DiarioError) in
-            try events.importOnce(&origins)
-        }
+    ) throws -> (RecordedEvents, isNew: Bool) {
+        try imported.withLock { try events.importOnce(&$0) }
     }
 
     /// The events behind a position as JSON.
@@ -118,16 +113,14 @@ final class ServedSpace: Sendable {
         through head: UInt64,
         _ wanted: EventPage.Wanted,
         until stop: BuildStop = BuildStop()
-    ) throws(Problem) -> EventPage {
+    ) throws -> EventPage {
         if wanted.isPlain,
             let kept = page.withLock({ $0 }), kept.start == position, kept.head == head
         {
             return kept
         }
         let space = try refreshed()
-        let made = try answering { () throws(DiarioError) in
-            try EventPage(of: space, after: position, through: head, wanted, until: stop)
-        }
+        let made = try EventPage(of: space, after: position, through: head, wanted, until: stop)
         if wanted.isPlain { page.withLock { $0 = made } }
         return made
     }

@@ -1,6 +1,6 @@
 package import DiarioCore
 package import DiarioFormat
-package import DiarioStorage
+import DiarioStorage
 
 // Own events that the authority refused: schema/format/sync.md, section 8.
 //

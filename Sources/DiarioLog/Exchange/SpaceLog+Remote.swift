@@ -1,5 +1,5 @@
-import DiarioCore
-package import DiarioStorage
+package import DiarioCore
+import DiarioStorage
 
 // What a replica remembers of its server: schema/format/directory.md.
 

@@ -1,4 +1,4 @@
-import DiarioCore
+package import DiarioCore
 package import DiarioCrypto
 import DiarioFormat
 package import DiarioSchema
@@ -147,8 +147,8 @@ package struct Salvage: ~Copyable {
         let kept = try store.packs()
         for fingerprint in adopted where !kept.contains(fingerprint) {
             guard let files = packs[fingerprint] else {
-                if !report.missingPacks.contains(fingerprint) {
-                    report.missingPacks.append(fingerprint)
+                if !report.missingPacks.contains(fingerprint.text) {
+                    report.missingPacks.append(fingerprint.text)
                 }
                 continue
             }

@@ -1,6 +1,7 @@
+package import DiarioCore
 package import DiarioCrypto
 package import DiarioFormat
-package import DiarioStorage
+import DiarioStorage
 
 /// Makes the tree of the log's leaves as they go by, and compares the tiles on disk with it.
 package struct TileCheck: Sendable {

@@ -2,19 +2,6 @@ package import DiarioCore
 import DiarioSQLite
 import DiarioSchema
 
-/// An accepted event that a read model cannot take.
-package struct QuarantinedEvent: Hashable, Sendable {
-    package let model: String
-    package let origin: Origin
-    /// Nil while it is pending.
-    package let position: UInt64?
-    package let type: String
-    package let version: Int
-    /// `sql`, `upcast`, `version` or `limit`.
-    package let rule: String
-    package let message: String
-}
-
 extension ModelFile {
     func quarantine<Event: EventValues>(
         _ event: Event,

@@ -1,3 +1,4 @@
+package import DiarioCore
 import DiarioCrypto
 import DiarioSQLite
 import DiarioSchema

@@ -1,6 +1,6 @@
-import DiarioLog
+package import DiarioCore
 import DiarioSQLite
-package import DiarioStorage
+import DiarioStorage
 
 extension ControlFile {
     /// Looks at every page of the file, and at the rows that requests are judged by.

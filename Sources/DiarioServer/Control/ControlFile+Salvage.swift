@@ -1,4 +1,4 @@
-import DiarioLog
+package import DiarioCore
 import DiarioSQLite
 package import DiarioStorage
 
@@ -11,7 +11,7 @@ extension ControlFile {
     package static func salvage(
         of directory: POSIXDirectory,
         to folder: POSIXDirectory
-    ) throws(ControlError) -> Fault? {
+    ) -> Fault? {
         let draft = "salvaged.sqlite"
         do throws(StorageError) {
             guard try directory.exists(name) else { return nil }

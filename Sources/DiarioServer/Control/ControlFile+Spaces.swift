@@ -1,6 +1,7 @@
 package import DiarioCore
 import DiarioLog
 import DiarioSQLite
+import DiarioStorage
 
 // Names of spaces: schema/format/control.md, section 4.
 
@@ -31,7 +32,7 @@ extension ControlFile {
     package func name(
         _ id: SpaceID,
         _ name: SpaceName,
-        at now: Timestamp
+        at now: Timestamp = SystemClock().now
     ) throws(ControlError) {
         try writing { (connection) throws(ControlError) in
             try Self.checkFree(name, connection)

@@ -2,6 +2,7 @@ package import DiarioCore
 import DiarioCrypto
 import DiarioLog
 import DiarioSQLite
+import DiarioStorage
 
 // Tokens: schema/format/control.md, section 5.
 
@@ -12,8 +13,8 @@ extension ControlFile {
     package func makeToken(
         _ draft: TokenDraft,
         replacing old: TokenID? = nil,
-        drawnFrom entropy: any EntropySource,
-        at now: Timestamp
+        drawnFrom entropy: any EntropySource = SystemEntropy(),
+        at now: Timestamp = SystemClock().now
     ) throws(ControlError) -> (key: TokenKey, token: Token) {
         try Self.check(draft, at: now)
         let key = TokenKey(drawnFrom: entropy)
@@ -105,7 +106,10 @@ extension ControlFile {
     }
 
     /// Lets a token be valid no more; false if it was revoked before.
-    package func revokeToken(_ id: TokenID, at now: Timestamp) throws(ControlError) -> Bool {
+    package func revokeToken(
+        _ id: TokenID,
+        at now: Timestamp = SystemClock().now
+    ) throws(ControlError) -> Bool {
         try writing { (connection) throws(ControlError) in
             let found = try Self.tokens(connection, "WHERE id = ?", [.text(id.text)])
             guard let token = found.first else { throw .unknownToken(id.text) }

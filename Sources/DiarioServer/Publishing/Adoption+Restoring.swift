@@ -7,7 +7,7 @@ import DiarioSync
 
 extension Adoption {
     /// The answer to a part of what a replica has.
-    func restore(_ asked: Publish) throws(Refusal) -> Publication {
+    func restore(_ asked: Publish) throws -> Publication {
         var publish = asked
         publish.attempt = AttemptID(restoring: asked.standing, under: space.name.text)
         var answer = try take(publish)
@@ -15,60 +15,50 @@ extension Adoption {
         return answer
     }
 
-    private func take(_ publish: Publish) throws(Refusal) -> Publication {
-        do throws(Stop) {
+    private func take(_ publish: Publish) throws -> Publication {
+        do {
             if let answer = try checkPresent(publish) { return answer }
             try checkTime(publish)
             try checkQuota(publish)
             let staging = try staging(for: publish)
-            do throws(Stop) {
+            do {
                 if let answer = try fill(staging, publish) { return answer }
-            } catch {
-                if case .ended = error { try dropStaging(of: publish.attempt) }
-                throw error
+            } catch let ended as Ended {
+                try dropStaging(of: publish.attempt)
+                throw ended
             }
             return try replace(with: staging, publish)
-        } catch {
-            switch error {
-            case .refused(let refusal): throw refusal
-            case .ended(.aheadOfTime, let message):
-                throw Refusal(.unavailable, number: 60, message)
-            case .ended(_, let message): throw Refusal(.malformed, message)
-            }
+        } catch let ended as Ended {
+            throw ended.reason == .aheadOfTime
+                ? Refusal(.unavailable, number: 60, ended.message)
+                : Refusal(.malformed, ended.message)
         }
     }
 
     /// What is to be said in view of the space that has the name; nil if that may give way.
-    private func checkPresent(_ publish: Publish) throws(Stop) -> Publication? {
-        let isThere = try logging { () throws(LogError) in try store.hasSpace(space.id) }
-        guard isThere else { return nil }
-        let present = try logging { () throws(LogError) in
-            // A copied directory finds out that it is one.
-            if try store.status(of: space.id).manifest.lineage == publish.standing.lineage {
-                try store.markServed(space.id)
-            }
-            return try store.status(of: space.id)
+    private func checkPresent(_ publish: Publish) throws -> Publication? {
+        guard try store.hasSpace(space.id) else { return nil }
+        // A copied directory finds out that it is one.
+        if try store.status(of: space.id).manifest.lineage == publish.standing.lineage {
+            try store.markServed(space.id)
         }
+        let present = try store.status(of: space.id)
         guard present.manifest.lineage == publish.standing.lineage,
             publish.standing.size <= present.head
         else {
             try requireGivingWay(present, to: publish)
             return nil
         }
-        let root = try logging { () throws(LogError) in
-            try store[space.id].proofs.root(size: publish.standing.size)
-        }
+        let root = try store[space.id].proofs.root(size: publish.standing.size)
         guard root == publish.standing.root else { throw Self.diverged(present) }
         guard !present.manifest.isWaiting else {
-            throw .refused(
-                Refusal(
-                    .waiting,
-                    number: 60,
-                    lineage: present.manifest.lineage,
-                    epoch: present.manifest.epoch,
-                    "The server has all that this replica has, and waits for its operator: "
-                        + "`diario authority resume` lets it go on."
-                )
+            throw Refusal(
+                .waiting,
+                number: 60,
+                lineage: present.manifest.lineage,
+                epoch: present.manifest.epoch,
+                "The server has all that this replica has, and waits for its operator: "
+                    + "`diario authority resume` lets it go on."
             )
         }
         try dropStaging(of: publish.attempt)
@@ -83,95 +73,68 @@ extension Adoption {
     private func requireGivingWay(
         _ present: SpaceStatus,
         to publish: Publish
-    ) throws(Stop) {
+    ) throws {
         let manifest = present.manifest
         guard manifest.lineage == publish.standing.lineage else {
-            let isUsed = try logging { () throws(LogError) in try store.isUsed(present) }
-            guard !isUsed else { throw .refused(Refusal(keeping: present)) }
+            guard try !store.isUsed(present) else { throw Refusal(keeping: present) }
             return
         }
         guard manifest.isWaiting else {
-            throw .refused(
-                Refusal(
-                    .ahead,
-                    number: present.head,
-                    lineage: manifest.lineage,
-                    epoch: manifest.epoch,
-                    "The server goes on with \(present.head) events, and this replica has "
-                        + "\(publish.standing.size). Its operator can stop it from giving "
-                        + "positions: diario authority hold. Else `diario sync` goes back to what "
-                        + "both have, and keeps what `diario remote restore` sends then."
-                )
+            throw Refusal(
+                .ahead,
+                number: present.head,
+                lineage: manifest.lineage,
+                epoch: manifest.epoch,
+                "The server goes on with \(present.head) events, and this replica has "
+                    + "\(publish.standing.size). Its operator can stop it from giving "
+                    + "positions: diario authority hold. Else `diario sync` goes back to what "
+                    + "both have, and keeps what `diario remote restore` sends then."
             )
         }
-        let mayBeRestored = try logging { () throws(LogError) in
-            try store.mayBeRestored(manifest.space)
-        }
-        guard mayBeRestored else {
-            throw .refused(
-                Refusal(
-                    .waiting,
-                    number: 60,
-                    lineage: manifest.lineage,
-                    epoch: manifest.epoch,
-                    "The operator of the server goes back to \(present.head) events on purpose "
-                        + "(diario authority hold --no-restore), and takes none of the "
-                        + "\(publish.standing.size) that this replica has."
-                )
+        guard try store.mayBeRestored(manifest.space) else {
+            throw Refusal(
+                .waiting,
+                number: 60,
+                lineage: manifest.lineage,
+                epoch: manifest.epoch,
+                "The operator of the server goes back to \(present.head) events on purpose "
+                    + "(diario authority hold --no-restore), and takes none of the "
+                    + "\(publish.standing.size) that this replica has."
             )
         }
     }
 
-    private static func diverged(_ present: SpaceStatus) -> Stop {
-        .refused(
-            Refusal(
-                .diverged,
-                number: present.head,
-                lineage: present.manifest.lineage,
-                epoch: present.manifest.epoch,
-                "The server has events that this replica does not have, or has others in their "
-                    + "place. `diario authority resume` lets it go on with its own."
-            )
+    private static func diverged(_ present: SpaceStatus) -> Refusal {
+        Refusal(
+            .diverged,
+            number: present.head,
+            lineage: present.manifest.lineage,
+            epoch: present.manifest.epoch,
+            "The server has events that this replica does not have, or has others in their "
+                + "place. `diario authority resume` lets it go on with its own."
         )
     }
 
     // MARK: Taking over
 
     /// Gives the name to the space that was filled, if what has it may still go.
-    private func replace(with staging: SpaceID, _ publish: Publish) throws(Stop) -> Publication {
-        let epoch = try logging { () throws(LogError) in
-            try store.hasSpace(space.id) ? try store.status(of: space.id).manifest.epoch : 0
-        }
-        try logging { () throws(LogError) in
-            try store.beginEpoch(of: staging, behind: max(epoch, publish.standing.epoch))
-        }
+    private func replace(with staging: SpaceID, _ publish: Publish) throws -> Publication {
+        let epoch = try store.hasSpace(space.id) ? try store.status(of: space.id).manifest.epoch : 0
+        try store.beginEpoch(of: staging, behind: max(epoch, publish.standing.epoch))
         try complete(staging, publish)
-        let status = try logging { () throws(LogError) in try store.status(of: staging) }
+        let status = try store.status(of: staging)
         let replicas = status.tallies.filter { !$0.isAuthority }.map(\.replica)
-        do throws(Refusal) {
-            try whileQuiet { (present) throws(Refusal) in
-                do throws(Stop) {
-                    try requireGivingWay(present, to: publish)
-                    try requireBeginning(present, of: staging, publish)
-                    try controlling { () throws(ControlError) in
-                        try control.restore(
-                            staging,
-                            as: space.name,
-                            by: publish.attempt,
-                            replicas,
-                            at: now
-                        )
-                    }
-                    return true
-                } catch {
-                    guard case .refused(let refusal) = error else {
-                        preconditionFailure("nothing is ended here")
-                    }
-                    throw refusal
-                }
-            }
-        } catch {
-            throw .refused(error)
+        try whileQuiet { present in
+            try requireGivingWay(present, to: publish)
+            try requireBeginning(present, of: staging, publish)
+            try control.restore(
+                staging,
+                as: space.name,
+                by: publish.attempt,
+                replicas,
+                at: now
+            )
+            return true
         }
         dropOthers()
         return Publication(
@@ -186,14 +149,10 @@ extension Adoption {
         _ present: SpaceStatus,
         of staging: SpaceID,
         _ publish: Publish
-    ) throws(Stop) {
+    ) throws {
         guard present.manifest.lineage == publish.standing.lineage else { return }
-        let (ours, theirs) = try logging { () throws(LogError) in
-            (
-                try store[present.manifest.space].proofs.root(size: present.head),
-                try store[staging].proofs.root(size: present.head)
-            )
-        }
+        let ours = try store[present.manifest.space].proofs.root(size: present.head)
+        let theirs = try store[staging].proofs.root(size: present.head)
         guard present.head <= publish.standing.size, ours == theirs else {
             throw Self.diverged(present)
         }

@@ -19,67 +19,59 @@ struct Adoption {
     /// Runs what it is given while the space that has the name takes no push.
     ///
     /// That is told what the space is, and says whether it takes none any more.
-    let whileQuiet: ((SpaceStatus) throws(Refusal) -> Bool) throws(Refusal) -> Void
+    let whileQuiet: ((SpaceStatus) throws -> Bool) throws -> Void
 
-    /// Why a message does not lead to what it is meant for.
-    enum Stop: Error {
-        /// The attempt will never be adopted.
-        case ended(Publication.Reason, String)
-        /// Not now, or not in this way.
-        case refused(Refusal)
+    /// The attempt will never be adopted.
+    struct Ended: Error {
+        let reason: Publication.Reason
+        let message: String
+
+        init(_ reason: Publication.Reason, _ message: String) {
+            self.reason = reason
+            self.message = message
+        }
     }
 
     // MARK: Messages
 
-    func answer(_ abandon: Abandon) throws(Refusal) -> Publication {
-        try answer(abandon.attempt) { () throws(Stop) in
+    func answer(_ abandon: Abandon) throws -> Publication {
+        try answer(abandon.attempt) {
             guard try isPublished(abandon.standing) else {
-                throw .ended(.abandoned, "The space was not published, and will not be.")
+                throw Ended(.abandoned, "The space was not published, and will not be.")
             }
             return try noteAdopted(abandon.attempt)
         }
     }
 
-    func answer(_ publish: Publish) throws(Refusal) -> Publication {
-        try answer(publish.attempt) { () throws(Stop) in
+    func answer(_ publish: Publish) throws -> Publication {
+        try answer(publish.attempt) {
             guard try isPublished(publish.standing) else { return try take(publish) }
             return try noteAdopted(publish.attempt)
         }
     }
 
     /// The space was published by another attempt, and this one is adopted as well.
-    private func noteAdopted(_ attempt: AttemptID) throws(Stop) -> Publication {
+    private func noteAdopted(_ attempt: AttemptID) throws -> Publication {
         try dropStaging(of: attempt)
-        try controlling { () throws(ControlError) in
-            try control.settle(attempt, of: space.name, nil, at: now)
-        }
+        try control.settle(attempt, of: space.name, nil, at: now)
         return adopted(attempt)
     }
 
     private func answer(
         _ attempt: AttemptID,
-        _ body: () throws(Stop) -> Publication
-    ) throws(Refusal) -> Publication {
-        do throws(Stop) {
-            if let known = try settled(attempt) { return known }
-            do throws(Stop) { return try body() } catch {
-                guard case .ended(let reason, let message) = error else { throw error }
-                return try end(attempt, reason, message)
-            }
-        } catch {
-            switch error {
-            case .refused(let refusal): throw refusal
-            case .ended(_, let message): throw Refusal(.unavailable, number: 5, message)
-            }
+        _ body: () throws -> Publication
+    ) throws -> Publication {
+        if let known = try settled(attempt) { return known }
+        do { return try body() } catch let ended as Ended {
+            return try end(attempt, ended.reason, ended.message)
         }
     }
 
     /// The outcome that an attempt has; nil if it has none.
-    private func settled(_ attempt: AttemptID) throws(Stop) -> Publication? {
-        let known = try controlling { () throws(ControlError) in try control.attempt(attempt) }
-        guard let known else { return nil }
+    private func settled(_ attempt: AttemptID) throws -> Publication? {
+        guard let known = try control.attempt(attempt) else { return nil }
         guard known.space == space.name else {
-            throw .refused(Refusal(.forbidden, "This attempt to publish is under another name."))
+            throw Refusal(.forbidden, "This attempt to publish is under another name.")
         }
         switch known.outcome {
         case .goesOn: return nil
@@ -101,44 +93,39 @@ struct Adoption {
         _ attempt: AttemptID,
         _ reason: Publication.Reason,
         _ message: String
-    ) throws(Stop) -> Publication {
+    ) throws -> Publication {
         // The events first: a space without a row would never be found again.
         try dropStaging(of: attempt)
-        try controlling { () throws(ControlError) in
-            try control.settle(attempt, of: space.name, reason, at: now)
-        }
+        try control.settle(attempt, of: space.name, reason, at: now)
         return Publication(attempt: attempt, outcome: .ended(reason), message)
     }
 
-    func staging(of attempt: AttemptID) throws(Stop) -> SpaceID? {
-        let known = try controlling { () throws(ControlError) in try control.attempt(attempt) }
-        guard case .goesOn(let staging) = known?.outcome else { return nil }
+    func staging(of attempt: AttemptID) throws -> SpaceID? {
+        guard case .goesOn(let staging) = try control.attempt(attempt)?.outcome else { return nil }
         return staging
     }
 
-    func dropStaging(of attempt: AttemptID) throws(Stop) {
+    func dropStaging(of attempt: AttemptID) throws {
         guard let staging = try staging(of: attempt) else { return }
-        try logging { () throws(LogError) in try store.remove(staging) }
+        try store.remove(staging)
     }
 
     // MARK: What has the name
 
     /// Whether the space that has the name is the one that is to be published; throws if it is one
     /// that cannot give way.
-    private func isPublished(_ standing: Standing) throws(Stop) -> Bool {
-        guard try logging({ () throws(LogError) in try store.hasSpace(space.id) }) else {
+    private func isPublished(_ standing: Standing) throws -> Bool {
+        guard try store.hasSpace(space.id) else {
             return false
         }
-        let status = try logging { () throws(LogError) in try store.status(of: space.id) }
+        let status = try store.status(of: space.id)
         if status.manifest.lineage == standing.lineage {
             let root =
                 standing.size > status.head
                 ? nil
-                : try logging { () throws(LogError) in
-                    try store[space.id].proofs.root(size: standing.size)
-                }
+                : try store[space.id].proofs.root(size: standing.size)
             guard root == standing.root else {
-                throw .ended(
+                throw Ended(
                     .diverged,
                     "A copy of this space was published under the name, and holds other "
                         + "events. Export the events that it lacks, and import them there."
@@ -146,13 +133,13 @@ struct Adoption {
             }
             return true
         }
-        guard try !logging({ () throws(LogError) in try store.isUsed(status) }) else {
+        guard try !store.isUsed(status) else {
             throw Self.taken
         }
         return false
     }
 
-    static let taken = Stop.ended(
+    static let taken = Ended(
         .taken,
         "Another space has this name. Choose another name; or export the events, and "
             + "import them there."
@@ -160,7 +147,7 @@ struct Adoption {
 
     // MARK: Taking events
 
-    private func take(_ publish: Publish) throws(Stop) -> Publication {
+    private func take(_ publish: Publish) throws -> Publication {
         try checkTime(publish)
         try checkQuota(publish)
         let staging = try staging(for: publish)
@@ -168,11 +155,11 @@ struct Adoption {
         return try takeOver(staging, publish)
     }
 
-    func checkTime(_ publish: Publish) throws(Stop) {
+    func checkTime(_ publish: Publish) throws {
         let (ahead, overflows) = now.milliseconds
             .addingReportingOverflow(Limits.clockLeadMillisecondsMax)
         guard overflows || publish.acceptedAt.milliseconds <= ahead else {
-            throw .ended(
+            throw Ended(
                 .aheadOfTime,
                 "The last event was accepted more than 5 minutes ahead of this server's "
                     + "clock. Check both clocks and try later; or export and import."
@@ -182,13 +169,13 @@ struct Adoption {
 
     /// Adds what came to the space that the attempt fills; nil once all of it is there, and
     /// checked.
-    func fill(_ staging: SpaceID, _ publish: Publish) throws(Stop) -> Publication? {
+    func fill(_ staging: SpaceID, _ publish: Publish) throws -> Publication? {
         try keep(publish.pack, for: staging)
-        var status = try logging { () throws(LogError) in try store.status(of: staging) }
+        var status = try store.status(of: staging)
         // Only what is whole has an authority.
         guard status.manifest.authority == nil else { return nil }
         try append(publish, to: staging, behind: status.head)
-        status = try logging { () throws(LogError) in try store.status(of: staging) }
+        status = try store.status(of: staging)
         let wanted = try missingPacks(status)
         guard status.head == publish.standing.size, wanted.isEmpty else {
             return Publication(
@@ -201,37 +188,31 @@ struct Adoption {
         return nil
     }
 
-    func checkQuota(_ publish: Publish) throws(Stop) {
+    func checkQuota(_ publish: Publish) throws {
         guard publish.standing.size <= UInt64(space.quota.events) else {
-            throw .refused(
-                Refusal(
-                    .full,
-                    "The space has \(publish.standing.size) events, and may have "
-                        + "\(space.quota.events) here. Ask the administrator of the server."
-                )
+            throw Refusal(
+                .full,
+                "The space has \(publish.standing.size) events, and may have "
+                    + "\(space.quota.events) here. Ask the administrator of the server."
             )
         }
     }
 
     /// The space that the attempt fills, which is made if it is not there.
-    func staging(for publish: Publish) throws(Stop) -> SpaceID {
+    func staging(for publish: Publish) throws -> SpaceID {
         let staging: SpaceID
         if let known = try self.staging(of: publish.attempt) {
             staging = known
         } else {
             staging = store.drawSpaceID()
-            try controlling { () throws(ControlError) in
-                try control.begin(publish.attempt, of: space.name, filling: staging, at: now)
-            }
+            try control.begin(publish.attempt, of: space.name, filling: staging, at: now)
         }
-        try logging { () throws(LogError) in
-            guard try !store.hasSpace(staging) else { return }
-            try store.makeStagingSpace(
-                staging,
-                lineage: publish.standing.lineage,
-                epoch: publish.standing.epoch
-            )
-        }
+        guard try !store.hasSpace(staging) else { return staging }
+        try store.makeStagingSpace(
+            staging,
+            lineage: publish.standing.lineage,
+            epoch: publish.standing.epoch
+        )
         return staging
     }
 
@@ -239,35 +220,31 @@ struct Adoption {
         _ publish: Publish,
         to staging: SpaceID,
         behind head: UInt64
-    ) throws(Stop) {
+    ) throws {
         guard !publish.blocks.isEmpty, publish.before == head else { return }
-        do throws(LogError) {
-            let contents: [Append.Content]
-            do throws(FormatError) { contents = try PublishedEvents(publish).contents } catch {
-                throw .format(error)
-            }
-            try store.append(contents, to: staging)
-        } catch .format(let error) {
-            throw .ended(
+        func unreadable(_ error: FormatError) -> Ended {
+            Ended(
                 .malformed,
                 "The events behind position \(head) cannot be read: \(error.message)."
             )
-        } catch .outOfOrder(let what) {
-            throw .ended(
-                .malformed,
-                "The events do not fit: \(what)."
-            )
-        } catch {
-            throw .refused(Refusal(error))
+        }
+        do {
+            try store.append(PublishedEvents(publish).contents, to: staging)
+        } catch let error as FormatError {
+            throw unreadable(error)
+        } catch LogError.format(let error) {
+            throw unreadable(error)
+        } catch LogError.outOfOrder(let what) {
+            throw Ended(.malformed, "The events do not fit: \(what).")
         }
     }
 
-    func check(_ status: SpaceStatus, _ publish: Publish) throws(Stop) {
-        let root = try logging { () throws(LogError) in try store.root(of: status.manifest.space) }
+    func check(_ status: SpaceStatus, _ publish: Publish) throws {
+        let root = try store.root(of: status.manifest.space)
         guard root == publish.standing.root,
             status.head == 0 || status.acceptedAt == publish.acceptedAt
         else {
-            throw .ended(
+            throw Ended(
                 .root,
                 "What arrived is not what was sent. Verify the space: diario verify"
             )
@@ -276,83 +253,62 @@ struct Adoption {
 
     // MARK: Packs
 
-    func missingPacks(_ status: SpaceStatus) throws(Stop) -> [Hash32] {
+    func missingPacks(_ status: SpaceStatus) throws -> [Hash32] {
         var missing: [Hash32] = []
         for adoption in status.adoptions
         where missing.count < Limits.wantedPackCountMax && !missing.contains(adoption.fingerprint) {
-            let isKept = try logging { () throws(LogError) in
-                try store.hasPack(adoption.fingerprint)
-            }
-            if !isKept { missing.append(adoption.fingerprint) }
+            if try !store.hasPack(adoption.fingerprint) { missing.append(adoption.fingerprint) }
         }
         return missing
     }
 
     /// Keeps a pack that the space adopted; others are left.
-    func keep(_ named: NamedPack?, for staging: SpaceID) throws(Stop) {
+    func keep(_ named: NamedPack?, for staging: SpaceID) throws {
         guard let named else { return }
-        let adoptions = try logging { () throws(LogError) in try store.adoptions(of: staging) }
+        let adoptions = try store.adoptions(of: staging)
         guard adoptions.contains(where: { $0.fingerprint == named.fingerprint }) else { return }
         let files = named.pack.files.map { PackFile(path: $0.path, bytes: $0.content) }
         guard Fingerprint.pack(files) == named.fingerprint, (try? Pack(files: files)) != nil else {
-            throw .ended(
+            throw Ended(
                 .malformed,
                 "What came as the pack \(named.fingerprint.text) is not that one."
             )
         }
-        try logging { () throws(LogError) in
-            try store.keep(files, fingerprint: named.fingerprint)
-        }
+        try store.keep(files, fingerprint: named.fingerprint)
     }
 
     // MARK: Taking over
 
     /// Makes the authority of what was filled, and shows it; it has no name yet.
-    func complete(_ staging: SpaceID, _ publish: Publish) throws(Stop) {
-        try logging { () throws(LogError) in
-            try store[staging].takeAuthority()
-            // Whoever published it has all of it: a copy of this one must not go on by itself.
-            try store.markServed(staging)
-            let status = try store.status(of: staging)
-            if status.head == publish.standing.size {
-                _ = try store.append(
-                    Append(
-                        space: staging,
-                        content: .new([try MovedEvent.draft(publish, of: store)], .authority)
-                    )
-                )
-            }
-            try store[staging].show()
+    func complete(_ staging: SpaceID, _ publish: Publish) throws {
+        try store[staging].takeAuthority()
+        // Whoever published it has all of it: a copy of this one must not go on by itself.
+        try store.markServed(staging)
+        let status = try store.status(of: staging)
+        if status.head == publish.standing.size {
+            let draft = try MovedEvent.draft(publish, of: store)
+            _ = try store.append(Append(space: staging, content: .new([draft], .authority)))
         }
+        try store[staging].show()
     }
 
-    private func takeOver(_ staging: SpaceID, _ publish: Publish) throws(Stop) -> Publication {
+    private func takeOver(_ staging: SpaceID, _ publish: Publish) throws -> Publication {
         try complete(staging, publish)
-        let status = try logging { () throws(LogError) in try store.status(of: staging) }
+        let status = try store.status(of: staging)
         let replicas = status.tallies.filter { !$0.isAuthority }.map(\.replica)
         var isTaken = false
-        do throws(Refusal) {
-            try whileQuiet { (present) throws(Refusal) in
-                do throws(LogError) { isTaken = try store.isUsed(present) } catch {
-                    throw Refusal(error)
-                }
-                guard !isTaken else { return false }
-                do throws(ControlError) {
-                    try control.adopt(
-                        staging,
-                        as: space.name,
-                        by: publish.attempt,
-                        replicas,
-                        of: holder,
-                        at: now
-                    )
-                } catch {
-                    throw Refusal(error)
-                }
-                return true
-            }
-        } catch {
-            throw .refused(error)
+        try whileQuiet { present in
+            isTaken = try store.isUsed(present)
+            guard !isTaken else { return false }
+            try control.adopt(
+                staging,
+                as: space.name,
+                by: publish.attempt,
+                replicas,
+                of: holder,
+                at: now
+            )
+            return true
         }
         guard !isTaken else { throw Self.taken }
         dropOthers()
@@ -365,20 +321,6 @@ struct Adoption {
     func dropOthers() {
         // What is left of them if this fails means nothing.
         for staging in (try? control.stagings(of: space.name)) ?? [] { try? store.remove(staging) }
-    }
-
-    // MARK: Errors
-
-    func logging<Value>(
-        _ body: () throws(LogError) -> Value
-    ) throws(Stop) -> Value {
-        do throws(LogError) { return try body() } catch { throw .refused(Refusal(error)) }
-    }
-
-    func controlling<Value>(
-        _ body: () throws(ControlError) -> Value
-    ) throws(Stop) -> Value {
-        do throws(ControlError) { return try body() } catch { throw .refused(Refusal(error)) }
     }
 }
 

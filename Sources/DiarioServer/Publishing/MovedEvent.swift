@@ -9,9 +9,9 @@ import DiarioSync
 enum MovedEvent {
     static let name = "engine.authority.moved"
 
-    static func draft(_ publish: Publish, of store: LogStore) throws(LogError) -> DraftBatch {
+    static func draft(_ publish: Publish, of store: LogStore) throws -> DraftBatch {
         guard let type = store.broughtTypes.last(where: { $0.name == name }) else {
-            throw .unknownType(name: name, version: 1)
+            throw LogError.unknownType(name: name, version: 1)
         }
         var payload = Payload()
         payload.reset(fieldCount: type.fields.count)
@@ -25,9 +25,7 @@ enum MovedEvent {
             }
         }
         var draft = DraftBatch()
-        do throws(FormatError) { try draft.append(payload, type: type) } catch {
-            throw .format(error)
-        }
+        try draft.append(payload, type: type)
         return draft
     }
 }

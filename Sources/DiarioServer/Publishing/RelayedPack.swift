@@ -1,5 +1,6 @@
 import DiarioCore
 import DiarioCrypto
+import DiarioEngine
 import DiarioFormat
 import DiarioLog
 import DiarioSchema
@@ -9,7 +10,7 @@ import DiarioSync
 
 extension SpaceAuthority {
     /// Lets the space use a pack again, with its reference data, unless it does.
-    func take(_ named: NamedPack, from caller: Caller) throws(Refusal) {
+    func take(_ named: NamedPack, from caller: Caller) throws {
         guard caller.rights.contains(.admin) else {
             throw Refusal(
                 .forbidden,
@@ -25,10 +26,8 @@ extension SpaceAuthority {
                 "What came as the pack \(named.fingerprint.text) is not that one."
             )
         }
-        try whileAlone { (_, _) throws(Refusal) -> Void in
-            let (adoptions, types) = try logging { () throws(LogError) in
-                (try store.adoptions(of: space), try sharedTypes())
-            }
+        try whileAlone { _, _ in
+            let (adoptions, types) = (try store.adoptions(of: space), try sharedTypes())
             guard !adoptions.contains(where: { $0.fingerprint == named.fingerprint }) else {
                 return
             }
@@ -42,51 +41,19 @@ extension SpaceAuthority {
                         + "than in the pack \(pack.name) that the events need."
                 )
             }
-            let drafts = try Self.drafts(of: pack, named.fingerprint, in: store)
-            try logging { () throws(LogError) in
-                try store.keep(files, fingerprint: named.fingerprint)
-                _ = try store.append(drafts.map { .new([$0], .authority) }, to: space)
+            guard
+                let type = store.broughtTypes.last(where: {
+                    $0.name == EngineReader.adoptionName
+                })
+            else { preconditionFailure("the engine's pack says how packs are adopted") }
+            let batches: [DraftBatch]
+            do {
+                batches = try Space.batches(adopting: pack, named.fingerprint, type)
+            } catch {
+                throw Refusal(.malformed, "The pack \(pack.name) has rows that do not fit.")
             }
+            try store.keep(files, fingerprint: named.fingerprint)
+            _ = try store.append(batches.map { .new([$0], .authority) }, to: space)
         }
-    }
-
-    /// The events that say that the space uses a pack, and those of its reference data.
-    private static func drafts(
-        of pack: Pack,
-        _ fingerprint: Hash32,
-        in store: LogStore
-    ) throws(Refusal) -> [DraftBatch] {
-        guard let type = store.broughtTypes.last(where: { $0.name == EngineReader.adoptionName })
-        else { preconditionFailure("the engine's pack says how packs are adopted") }
-        var payload = Payload()
-        payload.reset(fieldCount: type.fields.count)
-        for (index, field) in type.fields.enumerated() {
-            switch field.name {
-            case "fingerprint": payload.setBytes(Array(fingerprint.text.utf8).span, at: index)
-            case "pack": payload.setBytes(Array(pack.name.utf8).span, at: index)
-            case "version": payload.slots[index] = .integer(Int64(pack.version))
-            default: preconditionFailure("the engine's pack has no other field here")
-            }
-        }
-        var drafts = [DraftBatch()]
-        do throws(FormatError) {
-            try drafts[0].append(payload, type: type)
-            var rows = DraftBatch()
-            for table in pack.references {
-                for row in table.rows {
-                    if rows.events.count == Limits.batchCountMax
-                        || rows.size > Limits.batchSizeMax / 2
-                    {
-                        drafts.append(rows)
-                        rows.removeAll()
-                    }
-                    try rows.append(row.payload, type: table.type)
-                }
-            }
-            if !rows.isEmpty { drafts.append(rows) }
-        } catch {
-            throw Refusal(.malformed, "The pack \(pack.name) has rows that do not fit.")
-        }
-        return drafts
     }
 }

@@ -35,7 +35,7 @@ extension SyncWorld {
             return try machine.start()
         }
         guard let id = try copy(listing, to: store, of: machine, seed: draw.next()) else { return }
-        try attempt("showing a copy") { () throws(LogError) in try store.show(id) }
+        try attempt("showing a copy") { () throws(LogError) in try store[id].show() }
         let joined = Device(devices.count, machine, id, actor: nil, hasOtherSchema: false)
         joined.seen.space = id
         joined.seen.epoch = ledger.epoch

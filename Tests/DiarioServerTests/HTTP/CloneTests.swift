@@ -10,8 +10,8 @@ import Testing
 
 /// Spaces that are copied from a server.
 struct CloneTests {
-    private static func remote(_ world: HTTPWorld) -> RemoteFile {
-        RemoteFile(address: world.address, token: world.key.text)
+    private static func remote(_ world: HTTPWorld) -> RemoteServer {
+        RemoteServer(address: world.address, token: world.key.text)
     }
 
     private static func clone(_ world: HTTPWorld, to name: String = "copy") async throws {
@@ -34,8 +34,8 @@ struct CloneTests {
         let status = try space.store.status(of: space.id)
         #expect(status.manifest.authority == nil)
         #expect(status.head == world.head)
-        #expect(try space.store[space.id].remote() == remote(world))
-        #expect(try space.store[space.id].lastSync()?.success?.head == world.head)
+        #expect(try space.remote() == remote(world))
+        #expect(try space.store.lastSync(of: space.id)?.success?.head == world.head)
         let diary = Diary(space: space)
         let count = try await diary.sql("SELECT day FROM weight").rows.count
         let all = try await Diary(space: world.space).sql("SELECT day FROM weight").rows.count

@@ -14,11 +14,11 @@ struct LaneOfTests {
         _ world: HTTPWorld,
         to name: String,
         laneOf damaged: String? = nil
-    ) async throws -> LaneSalvage.Outcome? {
+    ) async throws -> TakenLane? {
         try await SpaceCopy.run(
             at: world.folder.path + "/" + name,
             from: world.transport(),
-            remembering: RemoteFile(address: world.address, token: world.key.text),
+            remembering: RemoteServer(address: world.address, token: world.key.text),
             laneOf: damaged.map { world.folder.path + "/" + $0 }
         ) { _ in }
     }
@@ -33,7 +33,7 @@ struct LaneOfTests {
     private static func origins(_ path: String) throws -> [String] {
         let space = try Space.open(at: path, access: .readOnly)
         var filter = EventFilter()
-        filter.part = .pending
+        filter.wantPending()
         var reader = try EventReader(space, filter)
         var found: [String] = []
         while let line = try reader.next() { found.append(line.origin?.text ?? "") }

@@ -1,15 +1,11 @@
-package import DiarioCore
-package import DiarioCrypto
-package import DiarioStorage
-
 /// What salvage wrote into a new directory, and what it did not find: schema/format/salvage.md,
 /// section 5.
 package struct SalvageReport: Sendable {
     package var spaces: [SalvagedSpace] = []
     /// Files that are damaged or missing, and why.
     package var faults: [Fault] = []
-    /// Packs that a space uses and that are nowhere here.
-    package var missingPacks: [Hash32] = []
+    /// Fingerprints of packs that a space uses and that are nowhere here.
+    package var missingPacks: [String] = []
 
     package init() {}
 
@@ -62,7 +58,7 @@ package struct SalvagedSpace: Sendable {
         package var sequences: ClosedRange<UInt64>
     }
 
-    init(_ space: SpaceID, isAuthority: Bool) {
+    package init(_ space: SpaceID, isAuthority: Bool) {
         self.space = space
         self.isAuthority = isAuthority
     }
@@ -73,7 +69,7 @@ package struct SalvagedSpace: Sendable {
             && disputedPending.isEmpty
     }
 
-    mutating func move(_ old: UInt64, to new: UInt64) {
+    package mutating func move(_ old: UInt64, to new: UInt64) {
         if let last = moved.last, last.last + 1 == old, last.newFirst + (old - last.first) == new {
             moved[moved.count - 1].last = old
         } else {
@@ -84,7 +80,7 @@ package struct SalvagedSpace: Sendable {
 
 extension [ClosedRange<UInt64>] {
     /// Adds a number behind all others.
-    mutating func extend(by number: UInt64) {
+    package mutating func extend(by number: UInt64) {
         if let last, last.upperBound + 1 == number {
             self[count - 1] = last.lowerBound...number
         } else {
@@ -95,7 +91,7 @@ extension [ClosedRange<UInt64>] {
 
 extension [SalvagedSpace.Sequences] {
     /// Adds sequences of a replica behind all others of it.
-    mutating func extend(_ replica: ReplicaID, by sequences: ClosedRange<UInt64>) {
+    package mutating func extend(_ replica: ReplicaID, by sequences: ClosedRange<UInt64>) {
         if let last, last.replica == replica,
             last.sequences.upperBound + 1 == sequences.lowerBound
         {

@@ -1,0 +1,202 @@
+package import DiarioCore
+package import DiarioCrypto
+package import DiarioLog
+package import DiarioSchema
+
+/// What a space is and holds, as far as it is known without reading its events.
+package struct SpaceState: Sendable {
+    package let space: SpaceID
+    package let lineage: Lineage
+    /// Who writes here.
+    package let replica: ReplicaID
+    /// Whether the positions are given here.
+    package let hasAuthority: Bool
+    /// The last position.
+    package let head: UInt64
+    package let pending: Int
+    /// Canonical and pending events without those of an authority.
+    package let events: Int
+    /// All events that can be read here.
+    package let storedCount: UInt64
+    package let segmentCount: Int
+}
+
+/// The server that a space remembers, and the token for it.
+package struct RemoteServer: Equatable, Sendable {
+    package var address: String
+    package var token: String
+    /// A file with certificates to trust in place of the system's.
+    package var certificates: String?
+
+    package init(address: String, token: String, certificates: String? = nil) {
+        self.address = address
+        self.token = token
+        self.certificates = certificates
+    }
+}
+
+/// What a space remembers of its syncs.
+package struct SyncNotes: Sendable {
+    /// When there was nothing left to exchange; nil if that never was.
+    package var syncedAt: Timestamp?
+    /// The failure after it, if there is one.
+    package var failure: (at: Timestamp, message: String)?
+    /// True if the file with these is damaged.
+    package var isDamaged = false
+}
+
+extension Space {
+    /// The version of the format of data directories.
+    package static var formatVersion: Int { DirectoryFormat.version }
+
+    package func state() throws(DiarioError) -> SpaceState {
+        do {
+            let status = try store.status(of: id)
+            return SpaceState(
+                space: status.manifest.space,
+                lineage: status.manifest.lineage,
+                replica: status.replica,
+                hasAuthority: status.manifest.authority != nil,
+                head: status.head,
+                pending: status.pending,
+                events: status.events,
+                storedCount: status.head - status.released + UInt64(status.pending),
+                segmentCount: status.segmentCount
+            )
+        } catch {
+            throw DiarioError(error)
+        }
+    }
+
+    /// The last position.
+    package var head: UInt64 { store.head(of: id) }
+
+    // MARK: The log
+
+    /// Why nothing can be recorded, and some events not be read; nil if no damage is known.
+    package var damage: DiarioError? { store.damage }
+
+    package var now: Timestamp { store.now }
+
+    /// Whether nothing may be written here.
+    package var isReadOnly: Bool { store.access == .readOnly }
+
+    /// Why events stay in the write-ahead log; nil if they are sealed as they should be.
+    package var sealProblem: String? { store.sealFailure?.message }
+
+    /// What opening the log cut off, for people; nil if nothing.
+    package var cutText: String? { store.cutText }
+
+    // MARK: The server
+
+    /// Whether an attempt to publish it goes on.
+    package func isPublishing() throws(DiarioError) -> Bool {
+        do { return try store[id].publishing() != nil } catch { throw DiarioError(error) }
+    }
+
+    package func remote() throws(DiarioError) -> RemoteServer? {
+        do {
+            return try store[id].remote().map {
+                RemoteServer(address: $0.address, token: $0.token, certificates: $0.certificates)
+            }
+        } catch {
+            throw DiarioError(error)
+        }
+    }
+
+    /// Remembers a server, or forgets it.
+    package func setRemote(_ remote: RemoteServer?) throws(DiarioError) {
+        do { try store[id].setRemote(remote.map { RemoteFile($0) }) } catch {
+            throw DiarioError(error)
+        }
+    }
+
+    package func syncNotes() throws(DiarioError) -> SyncNotes {
+        do {
+            let file = try store[id].lastSync()
+            var notes = SyncNotes()
+            notes.syncedAt = file?.success?.at
+            notes.failure = file?.failure.map { ($0.at, $0.message) }
+            notes.isDamaged = try store[id].remoteFaults().contains {
+                $0.file == LogPaths.lastSync(id)
+            }
+            return notes
+        } catch {
+            throw DiarioError(error)
+        }
+    }
+
+    /// Notes that there is nothing left to exchange.
+    package func noteSync(head: UInt64) throws(DiarioError) {
+        do { try store[id].noteSync(head: head) } catch { throw DiarioError(error) }
+    }
+
+    package func noteFailedSync(_ message: String) throws(DiarioError) {
+        do { try store[id].noteFailedSync(message) } catch { throw DiarioError(error) }
+    }
+
+    /// Events of others that are kept here since the server lost them.
+    package func keptCount() throws(DiarioError) -> (events: Int, replicas: Int) {
+        do { return try store[id].kept.count() } catch { throw DiarioError(error) }
+    }
+
+    package func dropKept() throws(DiarioError) {
+        do { try store[id].kept.removeAll() } catch { throw DiarioError(error) }
+    }
+
+    // MARK: Packs
+
+    /// The packs that were adopted, in order of position.
+    package func adoptedPacks() throws(DiarioError) -> [(
+        pack: Pack, fingerprint: Hash32, position: UInt64
+    )] {
+        do {
+            return try store.adoptions(of: id).map { (adoption) throws(LogError) in
+                (try store.pack(adoption.fingerprint), adoption.fingerprint, adoption.position)
+            }
+        } catch {
+            throw DiarioError(error)
+        }
+    }
+
+    // MARK: Segments
+
+    /// Puts events into segments: all of them, or only runs that are complete.
+    package func seal(
+        all: Bool
+    ) throws(DiarioError) -> (
+        segments: Int, events: UInt64, bytes: Int, replaced: Int, end: UInt64, pending: Int
+    ) {
+        do {
+            let report = try store.seal(id, all: all, waitSeconds: Limits.lockWaitSecondsMax)
+            return (
+                report.segmentCount, report.eventCount, report.byteCount, report.replacedCount,
+                report.sealedEnd, report.sealedPending
+            )
+        } catch {
+            throw DiarioError(error)
+        }
+    }
+}
+
+extension RemoteFile {
+    package init(_ remote: RemoteServer) {
+        self.init(
+            address: remote.address,
+            token: remote.token,
+            certificates: remote.certificates
+        )
+    }
+}
+
+extension LogStore {
+    /// Why nothing can be recorded, and some events not be read; nil if no damage is known.
+    package var damage: DiarioError? { fault.map { DiarioError(LogError.corrupt($0)) } }
+
+    /// What opening the log cut off, for people; nil if nothing.
+    package var cutText: String? {
+        guard let cut, let keptIn = cut.keptIn else { return nil }
+        return "a crash tore the last frame of \(cut.file) at \(cut.offset), which was never "
+            + "acknowledged. Its bytes are kept in \(keptIn)"
+    }
+}
