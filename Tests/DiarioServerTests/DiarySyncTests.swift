@@ -36,21 +36,6 @@ struct DiarySyncTests {
 
         var serverHead: UInt64 { server.store.standing(of: server.id).head }
 
-        /// A copy of a diary that is not noticed, as the snapshot of a virtual machine.
-        func copyUnnoticed(_ name: String, to other: String) throws -> Diary {
-            let (from, to) = (folder.path + "/" + name, folder.path + "/" + other)
-            try FileManager.default.copyItem(atPath: from, toPath: to)
-            let path = to + "/" + LogPaths.directoryName
-            let directory = try POSIXDirectory(path: path, access: .readWrite)
-            let file = LogPaths.replica(server.id)
-            let bytes = try Files.contents(of: file, in: directory, sizeMax: 4096)
-            guard let known = ReplicaFile(bytes.span) else {
-                preconditionFailure("the file is as it was written")
-            }
-            try ReplicaFile.write(known.replica, at: file, in: directory)
-            return try Diary(path: to)
-        }
-
         func makeDiary(_ name: String) throws -> Diary {
             let directory = try POSIXDirectory(
                 path: folder.path + "/\(name)/" + LogPaths.directoryName,
@@ -83,33 +68,6 @@ struct DiarySyncTests {
         #expect(report.pushed == 1)
         #expect(report.pending == 0)
         try await diary.close()
-    }
-
-    @Test func aCopyThatNobodyNoticedGoesOnUnderANewID() async throws {
-        let world = try World()
-        let transport = Direct(authority: world.authority)
-        let one = try world.makeDiary("one")
-        try await one.sync(with: transport)
-        let copy = try world.copyUnnoticed("one", to: "copy")
-        try await Self.weigh(one, "2026-03-02", 78_400)
-        try await Self.weigh(copy, "2026-03-03", 78_100)
-        _ = try await copy.sql("SELECT day FROM weight")
-        try await one.sync(with: transport)
-        let report = try await copy.sync(with: transport)
-        #expect(report.recordedAgain == 1)
-        #expect(report.pending == 0)
-        #expect(report.head == world.serverHead)
-        let answer = try await copy.sql("SELECT day FROM weight ORDER BY day")
-        #expect(answer.rows.count == 2)
-        // The same value goes on, and so does a program that opens it anew.
-        try await Self.weigh(copy, "2026-03-04", 78_000)
-        try await copy.sync(with: transport)
-        try await copy.close()
-        let again = try Diary(path: world.folder.path + "/copy")
-        let last = try await again.sql("SELECT day FROM weight ORDER BY day")
-        #expect(last.rows.count == 3)
-        try await again.close()
-        try await one.close()
     }
 
     @Test func theStatusFollowsASyncThatGoesOn() async throws {

@@ -14,17 +14,6 @@ import Testing
         #"{"id":"t\#(id)","title":"\#(title)","list":"l\#(id % 3)","place":\#(place)}"#
     }
 
-    @Test func aReaderSeesCanonicalAndPendingEvents() throws {
-        var lane = try LaneSpace(TasksPack.make())
-        let models = try ReadModels(lane.space)
-        try lane.pull("tasks.task.added", Self.added(1, 1))
-        try lane.record("tasks.task.added", Self.added(2, 2))
-        try models.update()
-        let titles = try lane.rows(models, "SELECT id, place FROM task ORDER BY id")
-        #expect(titles == [[.text("t1"), .integer(1)], [.text("t2"), .integer(2)]])
-        try lane.check(models, "both")
-    }
-
     /// Where nothing may be written, a table was said to be none though its pack has it.
     @Test func aTableThatIsNotBuiltIsToldAsThat() throws {
         let folder = try TemporaryFolder()

@@ -74,16 +74,6 @@ import Testing
         try await diary.close()
     }
 
-    @Test func aRebuildComesFirst() async throws {
-        let diary = try Diary(path: path)
-        #expect(try await diary.query("all").rows == [])
-        try importAsAnother()
-        try await diary.rebuild()
-        #expect(try spaceCount() == 1)
-        #expect(try await diary.query("all").rows == ids)
-        try await diary.close()
-    }
-
     @Test func anAppendComesFirst() async throws {
         let diary = try Diary(path: path)
         #expect(try await diary.query("all").rows == [])
@@ -128,16 +118,6 @@ import Testing
             let subjects = try await group.next()
             #expect(subjects == ["t0", "t1", "t2", "t3", "t4"])
         }
-        try await diary.close()
-    }
-
-    @Test func eventsAreThoseOfTheNewSpace() async throws {
-        let diary = try Diary(path: path)
-        let events = diary.events(EventFilter(types: ["tasks."]))
-        try importAsAnother()
-        var count = 0
-        for try await _ in events { count += 1 }
-        #expect(count == Self.count)
         try await diary.close()
     }
 

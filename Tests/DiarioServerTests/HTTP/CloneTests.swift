@@ -64,26 +64,6 @@ struct CloneTests {
         #expect(world.targets.filter { $0.contains("/segments/") }.count == 4)
     }
 
-    /// Segments end at round positions, within a batch if need be: once a copy of such a space
-    /// could not read what followed.
-    @Test(arguments: [2, 7, 500, 999, 1000])
-    func aSealedEndMayCutABatch(size: Int) async throws {
-        let world = try HTTPWorld()
-        try await world.fill(count: 3 * size, inBatchesOf: size)
-        if (4096 - Int(world.head)) % size == 0 { try await world.fill(count: 1) }
-        let rest = 4096 - Int(world.head)
-        #expect(rest % size != 0)
-        try await world.fill(count: (rest / size + 2) * size, inBatchesOf: size)
-        try world.seal(all: false)
-        let last = try #require(try world.space.store.segments(of: world.space.id).last)
-        #expect(last.last == 4096 && world.head > 4096)
-        try await Self.clone(world)
-        try await Self.check(world)
-        // A second one comes when the first has pushed something.
-        try await Self.clone(world, to: "later")
-        try await Self.check(world, "later")
-    }
-
     /// Whoever cloned from behind a login page was told to use a newer diario.
     @Test func whatALoginPageAnswersIsToldAsSuch() async throws {
         let world = try HTTPWorld()
