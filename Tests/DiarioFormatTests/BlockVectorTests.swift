@@ -7,7 +7,6 @@ import Testing
 
 @Suite struct BlockVectorTests {
     struct Vectors: Decodable {
-        var comment: String
         var blocks: [Content]
         var compressed: [Compressed]
         var corrupt: [Corrupt]
