@@ -26,7 +26,8 @@ struct RefusedVectorTests {
         let disk = CrashDisk(machineID: "device")
         for (path, bytes) in vector.files {
             try disk.makeDirectory(LogPaths.parent(of: path))
-            try disk.open(path, .create).write(Hex.bytes(bytes).span, at: 0)
+            let (file, content) = (try disk.open(path, .create), try Hex.bytes(bytes))
+            try file.write(content.span, at: 0)
         }
         let world = try InboxWorld()
         let opened = try world.open(disk)
