@@ -63,7 +63,7 @@ import Testing
             for _ in 0..<count where device.space == nil {
                 stepCount += 1
                 if let id = try authority.serve(&copy, of: server, at: clock.now) {
-                    try device.store.show(id)
+                    try device.store[id].show()
                     device.space = try Space(store: device.store, id: id)
                 }
             }
@@ -191,7 +191,7 @@ private struct Loop {
             }
             let space = try authority.serve(&copy, of: server, at: clock.now)
             if let space {
-                try device.store.show(space)
+                try device.store[space].show()
                 device.space = try Space(store: device.store, id: space)
             }
         }

@@ -108,9 +108,9 @@ final class Party {
         let models = self.models ?? ReadModels(space, in: place, chunkCount: 7)
         self.models = models
         let question = Question.sql("SELECT plant, totalMl, last FROM water ORDER BY plant", [:])
-        let answer = try models.ask(question).answer(ModelReader.Bounds())
+        let answer = try models.ask(question).answer()
         var rows: [[Value]] = []
-        while let row = try answer.next() { rows.append(row) }
+        while let row = try answer.next() { rows.append(row.values) }
         return rows
     }
 

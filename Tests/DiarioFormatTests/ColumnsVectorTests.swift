@@ -7,12 +7,11 @@ import Testing
 
 /// Golden segments: schema/vectors/segments-1.json.
 @Suite struct ColumnsVectorTests {
-    struct Vectors: Codable {
-        var comment: String
+    struct Vectors: Decodable {
         var segments: [Content]
     }
 
-    struct Content: Codable, Equatable {
+    struct Content: Decodable, Equatable {
         var shows: String
         var segment: String
         var sidecar: String
@@ -22,7 +21,7 @@ import Testing
         var rows: [Row]
     }
 
-    struct Row: Codable, Equatable {
+    struct Row: Decodable, Equatable {
         var type: Int
         var replica: String
         var sequence: String
@@ -33,16 +32,7 @@ import Testing
         var commitment: String?
     }
 
-    static let comment = """
-        schema/format/segments.md. segments: a segment, its sidecar, and what they hold: types as \
-        "name version"; salt nodes as "replica group level index value"; rows in order, which name \
-        their type by its index, with their parts as in blocks.md; personalPart is there \
-        unless it is absent or erased, commitment only if it is erased; firstPosition and \
-        acceptedAt are there unless the events are pending. Bytes are hexadecimal, 64-bit numbers \
-        decimal strings, replicas 13 characters.
-        """
-
-    static func content(_ shows: String, _ sealed: SealedSegment) throws -> Content {
+    private func content(_ shows: String, _ sealed: SealedSegment) throws -> Content {
         var rows = try SegmentRows(try sealed.reader())
         var found: [Row] = []
         while let row = try rows.next() {
@@ -77,42 +67,15 @@ import Testing
         )
     }
 
-    static func make() throws -> Vectors {
-        var segments = [
-            try content("one event", ColumnsSample(seed: 1, count: 1).seal()),
-            try content("forty events of five types", ColumnsSample(seed: 2, count: 40).seal()),
-            try content(
-                "pending events of one replica",
-                ColumnsSample(seed: 3, count: 30, isPositioned: false).seal()
-            ),
-        ]
-        var erased = try ColumnsSample(seed: 4, count: 30)
-        erased.erase { $0 % 2 == 0 }
-        segments.append(try content("events of which some are erased", erased.seal()))
-        segments.append(
-            try content(
-                "enough for pools, dictionaries and predictions",
-                ColumnsSample(seed: 5, count: 84).seal()
-            )
-        )
-        segments.append(
-            try content(
-                "a column that three types share",
-                ColumnsSharedSample(seed: 1, count: 40).sample.seal()
-            )
-        )
-        return Vectors(comment: comment, segments: segments)
-    }
-
     @Test func goldenSegmentsGiveTheirRows() throws {
-        let vectors = try VectorFile.load("segments-1.json", make: Self.make)
+        let vectors: Vectors = try VectorFile.read("segments-1.json")
         #expect(vectors.segments.count == 6)
         for vector in vectors.segments {
             let sealed = SealedSegment(
                 segment: try Hex.bytes(vector.segment),
                 sidecar: try Hex.bytes(vector.sidecar)
             )
-            #expect(try Self.content(vector.shows, sealed) == vector)
+            #expect(try content(vector.shows, sealed) == vector)
         }
         // One of them has every kind of block.
         let sealed = try Hex.bytes(vectors.segments[4].segment)

@@ -3,20 +3,43 @@ import DiarioEngine
 import DiarioSchema
 import Foundation
 
-// Answers each line on its input with one line on its output. With `--schema DIR` it knows the
-// packs of that folder, otherwise those that come with the program.
+// Answers each line on its input with one line on its output: `{"judge":{...}}` asks whether an
+// event fits its type. With `--schema DIR` it knows the packs of that folder, otherwise those that
+// come with the program.
+
+let prefix = #"{"judge":"#
+
+/// The answer to a request, in which what is judged need not be JSON.
+func answer(_ request: ArraySlice<UInt8>, _ reader: inout EventLineReader) -> [UInt8] {
+    do {
+        var line = EventLine()
+        let event = Array(request.dropFirst(prefix.utf8.count).dropLast())
+        try reader.read(event.span, into: &line)
+        return Array(#"{"ok":true}"#.utf8)
+    } catch {
+        return JSONObjectWriter.object { json in
+            json.add("ok", false)
+            json.add("message", error.message)
+            json.add("field", error.path)
+            json.add("rule", error.rule)
+        }
+    }
+}
 
 do {
     let words = CommandLine.arguments.dropFirst()
     let packs =
         words.first == "--schema"
         ? try PackSource.load(folder: words.last ?? "") : try PackSource.builtIn()
-    var harness = Harness(catalog: try TypeCatalog([PackSource.engine()] + packs))
-    var rest = Data()
+    var reader = EventLineReader(
+        catalog: try TypeCatalog([PackSource.engine()] + packs),
+        options: .batchReferences
+    )
+    var rest: [UInt8] = []
     while case let piece = FileHandle.standardInput.availableData, !piece.isEmpty {
-        rest.append(piece)
+        rest += piece
         while let end = rest.firstIndex(of: 0x0a) {
-            let answer = harness.answer(Array(rest[..<end])) + [0x0a]
+            let answer = answer(rest[..<end], &reader) + [0x0a]
             try FileHandle.standardOutput.write(contentsOf: Data(answer))
             rest.removeSubrange(...end)
         }

@@ -52,27 +52,6 @@ import Testing
         #expect(store.validate() == [])
     }
 
-    @Test func timesAndClocksNeverGoBack() throws {
-        let (log, store, space) = try make()
-        for step: Int64 in [0, 5, -1000, 0, -5000, 7000, -1] {
-            log.clock.advance(milliseconds: step)
-            _ = try store.append(log.append(3, to: space))
-        }
-        let events = try log.kinds.view(of: space, in: store).canonical
-        for (left, right) in zip(events, events.dropFirst()) {
-            #expect(left.envelope.clock < right.envelope.clock)
-            #expect((left.acceptedAt ?? 0) <= (right.acceptedAt ?? 0))
-        }
-        // Also in a later life of the program, whose clock was set back.
-        try store.close()
-        log.clock.advance(milliseconds: -1_000_000)
-        let reopened = try log.open()
-        _ = try reopened.append(log.append(1, to: space))
-        let last = try #require(try log.kinds.view(of: space, in: reopened).canonical.last)
-        #expect(last.envelope.clock > events[events.count - 1].envelope.clock)
-        #expect(last.acceptedAt == events[events.count - 1].acceptedAt)
-    }
-
     @Test func severalAppendsShareOneSync() throws {
         let (log, store, first) = try make()
         let second = try store.makeSpace(isAuthority: false).space
@@ -392,44 +371,6 @@ import Testing
     }
 
     // MARK: Roots
-
-    /// The root does not depend on frames, blocks, reopening or when it is asked for (R3).
-    @Test(arguments: UInt64(0)..<6)
-    func theRootDependsOnEventsAlone(seed: UInt64) throws {
-        var roots: [Hash32] = []
-        for isOneFrame in [true, false] {
-            let (log, first, space) = try make()
-            var store = first
-            var random = SeededRandom(seed: seed)
-            let appends = (0..<30).map { _ in log.append(1 + random.below(4), to: space) }
-            if isOneFrame {
-                for outcome in try store.append(appends) { _ = try outcome.get() }
-            } else {
-                for append in appends {
-                    _ = try store.append(append)
-                    if random.oneIn(5) { _ = try store.root(of: space) }
-                    if random.oneIn(5) {
-                        try store.close()
-                        store = try log.open()
-                    }
-                }
-            }
-            #expect(try store.root(of: space) == log.plainRoot(space, in: store))
-            roots.append(try store.root(of: space))
-        }
-        #expect(roots[0] == roots[1])
-    }
-
-    @Test func theRootCoversPersonalFieldsThroughTheirSalts() throws {
-        let (log, first, space) = try make()
-        for count in [1, 30, 1000, 5] {
-            _ = try first.append(log.append(count, secret: true, to: space))
-        }
-        let root = try log.plainRoot(space, in: first)
-        #expect(try first.root(of: space) == root)
-        try first.close()
-        #expect(try log.open().root(of: space) == root)
-    }
 
     /// A state is written from time to time, and reading starts there, not at the first event.
     @Test func aStateBoundsWhatIsHashedAgain() throws {

@@ -82,12 +82,6 @@ struct BackupTests {
         #expect(try copy.verify(space) { _ in nil }.faults == [])
     }
 
-    @Test func whatIsRecordedMeanwhileIsThereAsAWhole() throws {
-        try fill(0..<200)
-        try backUp { try fill(200..<400) }
-        try expectSame()
-    }
-
     /// What comes between has files of the log used again, sealed and put together.
     @Test(arguments: UInt64(1)..<6) func eachBackupShowsOneMoment(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)

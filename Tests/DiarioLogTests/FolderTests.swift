@@ -92,19 +92,6 @@ import Testing
         #expect(try open(new).head(of: space) == 2)
     }
 
-    @Test func theLogTurnsOverOnRealFiles() throws {
-        let store = try open()
-        let space = try store.makeSpace(isAuthority: true).space
-        for step in 1...60 {
-            _ = try store.append(log.append(1, textSize: 15_000, to: space))
-            if step.isMultiple(of: 4) { try store.release(space, upTo: UInt64(step - 2)) }
-        }
-        #expect(try store.logBytes() <= TestLog.small.quietMax + 2 * TestLog.small.fileMax)
-        #expect(try RawLog(store.directory).files.first?.header.number ?? 0 > 3)
-        try store.close()
-        #expect(try log.numbers(space, in: open()) == [59, 60])
-    }
-
     @Test func aCopiedFolderTakesAnIdOfItsOwn() throws {
         let store = try open()
         let space = try store.makeSpace(isAuthority: false).space
@@ -122,18 +109,5 @@ import Testing
         // Where nothing was copied, the id stays.
         let home = try open()
         #expect(try home.append(log.append(1, to: space)).first?.firstOrigin.replica == old)
-    }
-
-    @Test func aFolderOpenedForReadingIsReadOnly() throws {
-        let store = try open()
-        let space = try store.makeSpace(isAuthority: true).space
-        _ = try store.append(log.append(2, to: space))
-        let reader = try open(access: .read)
-        #expect(reader.access == .readOnly)
-        #expect(try log.numbers(space, in: reader) == [1, 2])
-        _ = try store.append(log.append(1, to: space))
-        #expect(try reader.refresh())
-        #expect(try log.numbers(space, in: reader) == [1, 2, 3])
-        #expect(throws: LogError.readOnly) { try reader.append(log.append(1, to: space)) }
     }
 }

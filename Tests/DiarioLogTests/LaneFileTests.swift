@@ -8,27 +8,6 @@ import Testing
 
 /// Files and records of private segments: schema/format/directory.md, section 8.
 @Suite struct LaneFileTests {
-    @Test func theManifestOfASealedLaneHasOneForm() throws {
-        let lane = try LaneLog()
-        try lane.append(20)
-        _ = try lane.seal()
-        let bytes = try Files.contents(
-            of: LogPaths.manifest(lane.space),
-            in: lane.log.disk,
-            sizeMax: 10_000
-        )
-        #expect(Manifest(bytes.span)?.encoded() == bytes)
-        #expect(Manifest(bytes.span)?.lanes.map(\.replica) == [lane.replica])
-        for index in bytes.indices {
-            var flipped = bytes
-            flipped[index] ^= 1
-            #expect(Manifest(flipped.span) == nil, "byte \(index)")
-        }
-        for count in bytes.indices {
-            #expect(Manifest(bytes.span.extracting(0..<count)) == nil)
-        }
-    }
-
     /// In whatever order, and however they overlap, private segments that are wrong are refused.
     @Test func privateSegmentsAreInOrder() throws {
         let (small, large) = (
@@ -172,29 +151,6 @@ import Testing
         try lane.log.disk.flipBit(3, at: entry.segmentSize - 3, of: path)
         #expect(try lane.store.verify(lane.space) { _ in nil }.faults == [])
         #expect(try lane.sequences() == Array(1...40))
-    }
-
-    /// Each file of a private segment in which a bit is flipped is named, or nothing changes.
-    @Test func everyDamagedFileIsNamed() throws {
-        var lane = try LaneLog()
-        try lane.append(20)
-        _ = try lane.seal(all: true)
-        try lane.promote(5)
-        let before = try lane.view()
-        for entry in try lane.store.laneSegments(of: lane.space) {
-            for (path, size) in [
-                (LogPaths.segment(entry.name, of: lane.space), entry.segmentSize),
-                (LogPaths.sidecar(entry.name, of: lane.space), entry.sidecarSize),
-            ] {
-                for offset in stride(from: 0, to: size, by: 29) {
-                    try lane.log.disk.flipBit(5, at: offset, of: path)
-                    let result = try lane.store.verify(lane.space) { _ in nil }
-                    #expect(result.faults.contains { $0.file == path }, "\(path) \(offset)")
-                    try lane.log.disk.flipBit(5, at: offset, of: path)
-                }
-            }
-        }
-        #expect(try lane.view() == before)
     }
 
     // MARK: In the background

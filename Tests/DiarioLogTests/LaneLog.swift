@@ -68,12 +68,6 @@ struct LaneLog {
         head += count
     }
 
-    /// Goes on with a copy of the directory.
-    mutating func move(to log: TestLog, _ store: LogStore) {
-        self.log = log
-        self.store = store
-    }
-
     mutating func reopen() throws {
         try store.close()
         store = try log.open()

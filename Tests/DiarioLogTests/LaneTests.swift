@@ -8,65 +8,6 @@ import Testing
 
 /// Lanes are sealed into private segments; nothing that a reader sees changes by that.
 @Suite struct LaneTests {
-    /// However a lane is sealed, merged and promoted, a reader sees the same events.
-    @Test(arguments: UInt64(0)..<8) func aSealedLaneEqualsAnUnsealedOne(seed: UInt64) throws {
-        var lane = try LaneLog(seed: seed)
-        var draws = lane.log.random
-        for _ in 0..<8 {
-            try lane.fill(1 + draws.below(30))
-            let pending = try lane.store.status(of: lane.space).pending
-            if draws.oneIn(2) { try lane.promote(UInt64(1 + draws.below(pending))) }
-            let before = try lane.view()
-            let root = try lane.store.root(of: lane.space)
-            let all = draws.oneIn(2)
-            let report = try lane.seal(all: all)
-            let status = try lane.store.status(of: lane.space)
-            #expect(status.sealedPending == report.sealedPending)
-            #expect(status.pending - status.sealedPending < (all ? 1 : 8))
-            if draws.oneIn(3) { try lane.reopen() }
-            #expect(try lane.view() == before)
-            #expect(try lane.store.root(of: lane.space) == root)
-            #expect(try lane.log.plainRoot(lane.space, in: lane.store) == root)
-            #expect(lane.store.validate() == [])
-            let verification = try lane.store.verify(lane.space) { _ in nil }
-            #expect(verification.faults == [])
-            #expect(verification.root == root)
-            #expect(verification.rowCount == before.events.count)
-        }
-        let reader = try lane.log.open(process: 1, access: .readOnly)
-        #expect(try lane.view(in: reader) == lane.view())
-    }
-
-    /// 24 pending events in segments of 16 and 8: each cut in two promotions, over both.
-    @Test(arguments: [false, true]) func promotionCutsAnywhere(isReopened: Bool) throws {
-        for cut in UInt64(1)...24 {
-            var lane = try LaneLog(seed: cut, segmentCount: 4, mergedCount: 16)
-            try lane.append(12)
-            try lane.append(12)
-            let before = try lane.view().pending
-            #expect(try lane.seal().segmentCount == 2)
-            try lane.promote(cut)
-            if isReopened { try lane.reopen() }
-            let half = try lane.view()
-            #expect(half.canonical.map(\.position) == (1...cut).map(Optional.some))
-            #expect(half.canonical.allSatisfy { $0.acceptedAt == lane.acceptedAt })
-            #expect(half.events.map(\.hash) == before.map(\.hash))
-            #expect(half.pending.count == Int(24 - cut))
-            #expect(
-                try lane.store.root(of: lane.space)
-                    == lane.log.plainRoot(lane.space, in: lane.store)
-            )
-            if cut < 24 { try lane.promote(24 - cut) }
-            if isReopened { try lane.reopen() }
-            #expect(try lane.view().events.map(\.hash) == before.map(\.hash))
-            #expect(try lane.view().pending == [])
-            #expect(lane.store.validate() == [])
-            #expect(try lane.seal().sealedEnd == 24)
-            #expect(try lane.view().events.map(\.hash) == before.map(\.hash))
-            #expect(try lane.segments() == [])
-        }
-    }
-
     @Test func runsAreSealedAndMerged() throws {
         var lane = try LaneLog()
         for _ in 0..<3 {
@@ -225,21 +166,6 @@ import Testing
 
     // MARK: Several writers
 
-    @Test func twoProcessesPromoteAndSealOneLane() throws {
-        var lane = try LaneLog()
-        let other = try lane.log.open(process: 1)
-        for round in 0..<6 {
-            try lane.append(9)
-            _ = try other.seal(lane.space, all: round.isMultiple(of: 2))
-            try lane.promote(5, in: round.isMultiple(of: 3) ? other : nil)
-            _ = try lane.seal()
-        }
-        #expect(try lane.sequences() == Array(1...54))
-        try other.catchUp()
-        #expect(try lane.view(in: other) == lane.view())
-        #expect(lane.store.validate() == [] && other.validate() == [])
-    }
-
     /// The process that promotes knows private segments that others replaced long ago: they were
     /// looked for once, and then the log was taken for damaged.
     @Test func promotedEventsAreFoundWhereOthersSealedThemAgain() throws {
@@ -257,54 +183,5 @@ import Testing
         let root = try lane.store.root(of: lane.space)
         #expect(try root == lane.log.plainRoot(lane.space, in: lane.store))
         #expect(lane.store.validate() == [])
-    }
-
-    /// A copied directory goes on under an id of its own; the lane that it came with stays sealed,
-    /// and is shown first.
-    @Test func aCopySealsBothLanes() throws {
-        let lane = try LaneLog()
-        try lane.append(20)
-        _ = try lane.seal()
-        try lane.store.close()
-        let copy = TestLog(disk: lane.log.disk.copy(), seed: 9)
-        copy.sizes = lane.log.sizes
-        let cloned = try copy.open()
-        let batches = try cloned.append(copy.append(9, secret: true, to: lane.space))
-        let replica = try #require(batches.first).firstOrigin.replica
-        #expect(replica != lane.replica)
-        #expect(try cloned.seal(lane.space, all: true).sealedPending == 29)
-        let entries = try cloned.laneSegments(of: lane.space)
-        #expect(Set(entries.compactMap(\.replica)) == [replica, lane.replica])
-        let pending = try copy.kinds.view(of: lane.space, in: cloned).pending
-        #expect(
-            pending.map(\.origin.replica)
-                == Array(repeating: lane.replica, count: 20) + Array(repeating: replica, count: 9)
-        )
-        try cloned.promote(
-            [
-                PromotedRun(
-                    replica: replica,
-                    firstSequence: 1,
-                    count: 4,
-                    firstPosition: 1,
-                    acceptedAt: Timestamp(milliseconds: 5)
-                ),
-                PromotedRun(
-                    replica: lane.replica,
-                    firstSequence: 1,
-                    count: 11,
-                    firstPosition: 5,
-                    acceptedAt: Timestamp(milliseconds: 6)
-                ),
-            ],
-            in: lane.space
-        )
-        let view = try copy.kinds.view(of: lane.space, in: cloned)
-        #expect(view.canonical.map(\.hash) == (pending[20..<24] + pending[0..<11]).map(\.hash))
-        #expect(try cloned.root(of: lane.space) == copy.plainRoot(lane.space, in: cloned))
-        try cloned.close()
-        let again = try copy.open()
-        #expect(try copy.kinds.view(of: lane.space, in: again) == view)
-        #expect(try again.verify(lane.space) { _ in nil }.faults == [])
     }
 }

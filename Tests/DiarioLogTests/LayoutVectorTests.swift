@@ -9,40 +9,28 @@ import Testing
 
 /// Golden manifests, replica files, records and synced marks: schema/vectors/layout-1.json.
 @Suite struct LayoutVectorTests {
-    struct Vectors: Codable, Equatable {
-        let comment: String
+    struct Vectors: Decodable {
         let manifests: [Sample]
         let replicas: [Sample]
         let records: [Record]
         let marks: [Sample]
     }
 
-    struct Sample: Codable, Equatable {
+    struct Sample: Decodable {
         let shows: String
         let bytes: String
         let holds: [String]
     }
 
-    struct Record: Codable, Equatable {
+    struct Record: Decodable {
         let shows: String
         let kind: Int
         let content: String
         let holds: [String]
     }
 
-    private static let comment =
-        "schema/format/directory.md and frames.md. manifests: a manifest and what it holds: space, "
-        + "lineage, epoch, authority, staging, replaces; of each segment \"segment\", or "
-        + "\"private\" and the replica, first position or sequence, number, events, CRC32C of the "
-        + "sidecar, both lengths, bytes of rows, identity; of each retired one first, number and "
-        + "time. replicas: replica, inode, creation time, hash of the machine, then of each former "
-        + "id the id and its end. records: the content of a record of a kind; 6 holds replica, "
-        + "first sequence, count, first position, acceptedAt and clock. "
-        + "marks: generation, length and number. Bytes are hexadecimal, ids 13 "
-        + "characters."
-
     @Test func goldenFilesAreReadAndWritten() throws {
-        let vectors = try VectorFile.load("layout-1.json", make: Self.make)
+        let vectors: Vectors = try VectorFile.read("layout-1.json")
         #expect(vectors.manifests.count == 4)
         for sample in vectors.manifests {
             let bytes = try Hex.bytes(sample.bytes)
@@ -132,114 +120,6 @@ import Testing
 
     private static func lines(_ mark: SyncedMark) -> [String] {
         [hex(mark.generation), "\(mark.length)", "\(mark.number)"]
-    }
-
-    // MARK: Making
-
-    private static func make() throws -> Vectors {
-        let replica = try #require(ReplicaID(rawValue: 0x1111_2222_3333_4444))
-        let other = try #require(ReplicaID(rawValue: 0x5555_6666_7777_8888))
-        return Vectors(
-            comment: comment,
-            manifests: try manifests(replica, other),
-            replicas: replicas(replica, other),
-            records: records(replica),
-            marks: [
-                SyncedMark(generation: 0x0102_0304_0506_0708, length: 4136, number: 12)
-            ].map {
-                Sample(shows: "a mark", bytes: Hex.text($0.encoded()), holds: lines($0))
-            }
-        )
-    }
-
-    private static func replicas(_ replica: ReplicaID, _ other: ReplicaID) -> [Sample] {
-        var file = ReplicaFile(
-            replica: replica,
-            home: FileIdentity(inode: 12, birthNanoseconds: 1_700_000_000_123_456_789),
-            machine: Hash32(words: (1, 2, 3, 4))
-        )
-        func sample(_ shows: String) -> Sample {
-            Sample(shows: shows, bytes: Hex.text(file.encoded()), holds: lines(file))
-        }
-        let first = sample("an id and no former one")
-        file.former = [
-            FormerID(other, lastSequence: 0), FormerID(replica, lastSequence: 1 << 40),
-        ]
-        return [first, sample("former ids and their ends")]
-    }
-
-    private static func manifests(
-        _ replica: ReplicaID,
-        _ other: ReplicaID
-    ) throws -> [Sample] {
-        var manifest = Manifest(
-            space: try #require(SpaceID(rawValue: 0x0123_4567_89ab_cdef)),
-            lineage: Lineage(high: 0x1011_1213_1415_1617, low: 0x1819_1a1b_1c1d_1e1f),
-            epoch: 2,
-            authority: nil,
-            isStaging: false,
-            replaces: nil
-        )
-        func sample(_ shows: String) -> Sample {
-            Sample(shows: shows, bytes: Hex.text(manifest.encoded()), holds: lines(manifest))
-        }
-        var samples = [sample("without segments")]
-        manifest.segments = [entry(1, 4096, nil), entry(4097, 77, nil)]
-        manifest.retired = [
-            RetiredSegment(
-                name: SegmentName(first: 4097, number: 5),
-                since: Timestamp(milliseconds: 1_795_000_000_000)
-            )
-        ]
-        samples.append(sample("with segments"))
-        manifest.lanes = [entry(7, 4096, replica), entry(4200, 3, replica), entry(1, 1, other)]
-        samples.append(sample("with private segments of two replicas"))
-        manifest.segments = []
-        manifest.retired = []
-        manifest.lanes = [entry(1 << 40, 65_536, other)]
-        samples.append(sample("with a private segment alone"))
-        return samples
-    }
-
-    private static func entry(
-        _ first: UInt64,
-        _ count: Int,
-        _ replica: ReplicaID?
-    ) -> SegmentEntry {
-        SegmentEntry(
-            name: SegmentName(first: first, number: 0xfedc_ba98_7654_3210 ^ first),
-            count: count,
-            segmentSize: 1000 + count,
-            sidecarSize: 500 + count,
-            rowSize: 40 * count,
-            identity: SegmentIdentity(first: 0x2021_2223_2425_2627, second: first),
-            sidecarChecksum: 0x0bad_cafe,
-            replica: replica
-        )
-    }
-
-    private static func records(_ replica: ReplicaID) -> [Record] {
-        let pending = SealedRows(
-            replica: replica,
-            firstSequence: 9,
-            count: 4096,
-            placed: nil,
-            clock: HybridTime(rawValue: 117_637_120_000_000_007)
-        )
-        let placed = SealedRows(
-            replica: replica,
-            firstSequence: 1 << 40,
-            count: .max,
-            placed: SealedRows.Placed(firstPosition: 12, acceptedAt: -5),
-            clock: HybridTime(rawValue: 0)
-        )
-        return [("pending events", pending), ("events with positions", placed)].map {
-            shows,
-            rows in
-            var bytes: [UInt8] = []
-            rows.append(to: &bytes)
-            return Record(shows: shows, kind: 6, content: Hex.text(bytes), holds: lines(rows))
-        }
     }
 }
 

@@ -209,13 +209,13 @@ private struct SalvageSample {
         let events = PendingEvents(replica: author, sequences: 1...8)
         let block = try made.store[other].pendingBlocks(events).blocks[0]
         try made.store[lane].inbox.keep([
-                InboxEntry(
-                    replica: author,
-                    sequences: 1...8,
-                    writtenAt: log.clock.now,
-                    block: block
-                )
-            ])
+            InboxEntry(
+                replica: author,
+                sequences: 1...8,
+                writtenAt: log.clock.now,
+                block: block
+            )
+        ])
         let erased = try Self.erased(block, at: nil, log.clock.now)
         let received = ReceivedRows(erased, try Block.check(erased.span))
         _ = try made.store.append([.received(received)], to: sealed)
@@ -232,7 +232,7 @@ private struct SalvageSample {
             group: nil,
             runs: [ImportedRun(first: origin, count: 8, newFirst: own)]
         )
-        try made.store.keep(note, of: lane)
+        try made.store[lane].imports.keep(note)
         for space in [sealed, lane] {
             rows[space] = try EventRow.all(space, in: made.store)
             lineages[space] = try made.store.status(of: space).manifest.lineage

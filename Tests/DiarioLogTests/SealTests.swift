@@ -8,38 +8,6 @@ import Testing
 
 /// Sealing puts events into segments; nothing that a reader sees changes by that.
 @Suite struct SealTests {
-    /// However it is cut and merged, a reader sees the same events, and the root is the same.
-    @Test(arguments: UInt64(0)..<8) func sealedEqualsUnsealed(seed: UInt64) throws {
-        let sealed = try SealedLog(seed: seed)
-        let (log, store, space) = (sealed.log, sealed.store, sealed.space)
-        var number: Int64 = 0
-        for _ in 0..<6 {
-            let count = Int64(1 + log.random.below(30))
-            try sealed.fill(number..<number + count)
-            number += count
-            let before = try log.kinds.view(of: space, in: store)
-            let root = try store.root(of: space)
-            let all = log.random.oneIn(2)
-            let report = try store.seal(space, all: all)
-            let status = try store.status(of: space)
-            #expect(status.released == 0)
-            #expect(status.sealedEnd == report.sealedEnd)
-            #expect(status.tailCount < (all ? 1 : 8))
-            #expect(try log.kinds.view(of: space, in: store) == before)
-            #expect(try store.root(of: space) == root)
-            #expect(try log.plainRoot(space, in: store) == root)
-            #expect(store.validate() == [])
-            let verification = try store.verify(space) { _ in nil }
-            #expect(verification.faults == [])
-            #expect(verification.root == root)
-            #expect(verification.rowCount == Int(status.head))
-        }
-        let reader = try log.open(process: 1, access: .readOnly)
-        #expect(
-            try log.kinds.view(of: space, in: reader) == log.kinds.view(of: space, in: store)
-        )
-    }
-
     /// Runs of 8 and windows of 32: 3 windows, 1 run, and the rest short.
     @Test func runsAreAlignedAndMerged() throws {
         let sealed = try SealedLog()
@@ -166,24 +134,6 @@ import Testing
     }
 
     // MARK: The manifest
-
-    @Test func theManifestOfASealedSpaceHasOneForm() throws {
-        let sealed = try SealedLog()
-        try sealed.fill(0..<10)
-        _ = try sealed.store.seal(sealed.space, all: true)
-        let path = LogPaths.manifest(sealed.space)
-        let bytes = try Files.contents(of: path, in: sealed.log.disk, sizeMax: 10_000)
-        let read = Manifest(bytes.span)
-        #expect(read?.encoded() == bytes)
-        for index in bytes.indices {
-            var flipped = bytes
-            flipped[index] ^= 1
-            #expect(Manifest(flipped.span) == nil, "byte \(index)")
-        }
-        for count in bytes.indices {
-            #expect(Manifest(bytes.span.extracting(0..<count)) == nil)
-        }
-    }
 
     /// Nothing is sealed whose schema cannot be written down with it.
     @Test func eventsWithoutASchemaStayInTheLog() throws {

@@ -175,23 +175,6 @@ import Testing
         _ = try reader.append(sealed.log.append(3, to: sealed.space))
     }
 
-    /// Every byte of either file counts.
-    @Test(arguments: 0..<24) func anyFlippedBitIsFound(place: Int) throws {
-        let sealed = try SealedLog(seed: UInt64(place), mergedCount: 8)
-        try sealed.fill(0..<8)
-        _ = try sealed.store.seal(sealed.space, all: false)
-        let entry = try sealed.store.segments(of: sealed.space)[0]
-        let isSidecar = place.isMultiple(of: 2)
-        let size = isSidecar ? entry.sidecarSize : entry.segmentSize
-        let path =
-            isSidecar
-            ? LogPaths.sidecar(entry.name, of: sealed.space)
-            : LogPaths.segment(entry.name, of: sealed.space)
-        try sealed.flip(path, at: size * place / 24)
-        let result = try sealed.store.verify(sealed.space) { _ in nil }
-        #expect(result.faults.map(\.file) == [path])
-    }
-
     @Test func missingAndForeignFilesAreTold() throws {
         let sealed = try SealedLog(mergedCount: 8)
         try sealed.fill(0..<24)
@@ -223,17 +206,6 @@ import Testing
             try store.status(of: sealed.space)
         }
         #expect(throws: LogError.self) { try store.cursor(sealed.space) }
-    }
-
-    @Test func damagedTilesAreTold() throws {
-        let sealed = try SealedLog()
-        try sealed.fill(0..<600)
-        _ = try sealed.store.seal(sealed.space, all: false)
-        let path = LogPaths.tiles(sealed.space, level: 1)
-        try sealed.flip(path, at: 40)
-        let result = try sealed.store.verify(sealed.space) { _ in nil }
-        #expect(result.faults.map(\.file) == [path])
-        #expect(result.faults.map(\.offset) == [32])
     }
 
     // MARK: In the background

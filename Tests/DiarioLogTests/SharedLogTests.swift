@@ -44,15 +44,6 @@ import Testing
         #expect(try log.numbers(space, in: log.open(process: 3)) == expected)
     }
 
-    @Test func aRefreshShowsWhatOthersAppended() throws {
-        let (log, first, second, space) = try makeTwo()
-        _ = try first.append(log.append(2, to: space))
-        #expect(try log.numbers(space, in: second) == [])
-        #expect(try second.refresh())
-        #expect(try log.numbers(space, in: second) == [1, 2])
-        #expect(try !second.refresh())
-    }
-
     /// Who opens the log without its lock reads it while others write: what comes between two looks
     /// at the same place is no damage.
     @Test(arguments: 1...40) func whatComesWhileALogIsOpenedIsNoDamage(read: Int) throws {

@@ -56,42 +56,6 @@ import Testing
         #expect(reopened.validate() == [])
     }
 
-    @Test func promotedEventsAreCopiedWithTheirPositions() throws {
-        let log = try TestLog()
-        log.sizes = TestLog.small
-        let store = try log.open()
-        let busy = try store.makeSpace(isAuthority: true).space
-        let lane = try store.makeSpace(isAuthority: false).space
-        _ = try store.append(log.append(9, secret: true, to: lane))
-        let replica = try store.status(of: lane).replica
-        for (first, count, at): (UInt64, UInt64, Int64) in [(1, 2, 10), (3, 3, 20)] {
-            try store.promote(
-                [
-                    PromotedRun(
-                        replica: replica,
-                        firstSequence: first,
-                        count: count,
-                        firstPosition: first,
-                        acceptedAt: Timestamp(milliseconds: at)
-                    )
-                ],
-                in: lane
-            )
-        }
-        let view = try log.kinds.view(of: lane, in: store)
-        let root = try store.root(of: lane)
-        for _ in 0..<60 {
-            _ = try store.append(log.append(1, textSize: 12_000, to: busy))
-            try store.release(busy, upTo: store.status(of: busy).head)
-        }
-        #expect(try #require(try RawLog(log.disk).files.first).header.number > 4)
-        #expect(try log.kinds.view(of: lane, in: store) == view)
-        #expect(store.validate() == [])
-        let reopened = try log.open(process: 2)
-        #expect(try log.kinds.view(of: lane, in: reopened) == view)
-        #expect(try reopened.root(of: lane) == root)
-    }
-
     @Test func releasedPositionsCannotBeReadAnyMore() throws {
         let log = try TestLog()
         let store = try log.open()

@@ -18,11 +18,15 @@ import Testing
         WHERE excluded.stamp > stamp;
         """
 
-    private func pack(_ model: String = model) throws -> Pack {
-        try PackSample.pack(["readmodel/things.sql": model])
+    private let folder: TemporaryFolder
+    private let pack: Pack
+
+    init() throws {
+        folder = try TemporaryFolder()
+        pack = try PackSample.pack(["readmodel/things.sql": Self.model])
     }
 
-    private func open(_ folder: TemporaryFolder, _ pack: Pack) throws -> ModelFile {
+    private func open(_ pack: Pack) throws -> ModelFile {
         try ModelFile(
             path: folder.path + "/test.sqlite",
             plan: PackPlan(pack),
@@ -31,7 +35,7 @@ import Testing
         )
     }
 
-    private func answer(_ folder: TemporaryFolder, _ sql: String) throws -> [Value]? {
+    private func answer(_ sql: String) throws -> [Value]? {
         let path = folder.path + "/test.sqlite"
         let reader = try ModelReader(
             ModelReader.Source(pack: "test", path: path, isImmutable: false)
@@ -41,12 +45,11 @@ import Testing
 
     private func apply(
         _ day: String,
-        replica: UInt64,
-        sequence: UInt64,
+        _ replica: UInt64 = 1,
+        _ sequence: UInt64 = 1,
         clock: HybridTime,
-        acceptedAt: Int64?,
-        to file: ModelFile,
-        _ pack: Pack
+        acceptedAt: Int64? = 1000,
+        to file: ModelFile
     ) throws {
         var reader = EventLineReader(catalog: try TypeCatalog(pack.types), options: [])
         var line = EventLine()
@@ -66,10 +69,8 @@ import Testing
     }
 
     @Test func itSortsAsClockReplicaAndSequenceDo() throws {
-        let folder = try TemporaryFolder()
-        let pack = try pack()
         #expect(PackCheck.problems(of: pack) == [])
-        let file = try open(folder, pack)
+        let file = try open(pack)
         let clock = HybridTime(milliseconds: 300, counter: 2)
         // Each is later than the one before by what comes next in the order.
         let later = HybridTime(milliseconds: 300, counter: 3)
@@ -77,30 +78,14 @@ import Testing
             ("2026-01-01", 256, 1, clock), ("2026-01-02", 256, 255, clock),
             ("2026-01-03", 257, 1, clock), ("2026-01-04", 1, 1, later),
         ] as [(String, UInt64, UInt64, HybridTime)] {
-            try apply(
-                day,
-                replica: replica,
-                sequence: sequence,
-                clock: clock,
-                acceptedAt: 1000,
-                to: file,
-                pack
-            )
-            #expect(try answer(folder, "SELECT day FROM latest") == [.text(day)])
+            try apply(day, replica, sequence, clock: clock, to: file)
+            #expect(try answer("SELECT day FROM latest") == [.text(day)])
         }
         // An older one changes nothing.
-        try apply(
-            "2026-01-05",
-            replica: 300,
-            sequence: 9,
-            clock: clock,
-            acceptedAt: 1000,
-            to: file,
-            pack
-        )
-        #expect(try answer(folder, "SELECT day FROM thing") == [.text("2026-01-04")])
+        try apply("2026-01-05", 300, 9, clock: clock, to: file)
+        #expect(try answer("SELECT day FROM thing") == [.text("2026-01-04")])
         #expect(
-            try answer(folder, "SELECT hex(stamp) FROM thing") == [
+            try answer("SELECT hex(stamp) FROM thing") == [
                 .text("00000000012C0003" + "0000000000000001" + "0000000000000001")
             ]
         )
@@ -108,56 +93,29 @@ import Testing
 
     /// A clock that is far ahead counts as far as it is believed, once there is a time to compare.
     @Test(arguments: [nil, Int64(1000)]) func itsClockIsCapped(acceptedAt: Int64?) throws {
-        let folder = try TemporaryFolder()
-        let pack = try pack()
-        let file = try open(folder, pack)
         let clock = HybridTime(milliseconds: 10_000_000, counter: 0)
-        try apply(
-            "2026-01-01",
-            replica: 1,
-            sequence: 1,
-            clock: clock,
-            acceptedAt: acceptedAt,
-            to: file,
-            pack
-        )
+        try apply("2026-01-01", clock: clock, acceptedAt: acceptedAt, to: open(pack))
         let counted = acceptedAt.map { clock.believed(acceptedAt: $0) } ?? clock
         let digits = String(counted.rawValue, radix: 16, uppercase: true)
         let hex = String(repeating: "0", count: 16 - digits.count) + digits
-        #expect(try answer(folder, "SELECT substr(hex(stamp), 1, 16) FROM thing") == [.text(hex)])
+        #expect(try answer("SELECT substr(hex(stamp), 1, 16) FROM thing") == [.text(hex)])
     }
 
     /// A view has no part in the digest, and goes with its read model when that is another one.
     @Test func aViewGoesWithItsReadModel() throws {
-        let folder = try TemporaryFolder()
-        let first = try pack()
-        let file = try open(folder, first)
+        let file = try open(pack)
         let time = HybridTime(milliseconds: 1, counter: 0)
-        try apply(
-            "2026-01-01",
-            replica: 1,
-            sequence: 1,
-            clock: time,
-            acceptedAt: 1,
-            to: file,
-            first
-        )
+        try apply("2026-01-01", clock: time, to: file)
         let digest = try file.digest(of: "things")
-        let changed = try pack(Self.model.replacing("max(day)", with: "min(day)"))
-        #expect(PackPlan(first).models[0].fingerprint != PackPlan(changed).models[0].fingerprint)
-        let again = try open(folder, changed)
+        let changed = try PackSample.pack([
+            "readmodel/things.sql": Self.model.replacing("max(day)", with: "min(day)")
+        ])
+        #expect(PackPlan(pack).models[0].fingerprint != PackPlan(changed).models[0].fingerprint)
+        let again = try open(changed)
         #expect(again.applied == 0)
         #expect(try again.digest(of: "things").rows == 0)
-        try apply(
-            "2026-01-01",
-            replica: 1,
-            sequence: 1,
-            clock: time,
-            acceptedAt: 1,
-            to: again,
-            changed
-        )
+        try apply("2026-01-01", clock: time, to: again)
         #expect(try again.digest(of: "things") == digest)
-        #expect(try answer(folder, "SELECT day FROM latest") == [.text("2026-01-01")])
+        #expect(try answer("SELECT day FROM latest") == [.text("2026-01-01")])
     }
 }

@@ -1,134 +1,12 @@
 import Diario
-import DiarioCore
 import DiarioLog
-import DiarioSQLite
 import DiarioServer
 import DiarioStorage
 import DiarioTestSupport
-import Foundation
 import Synchronization
 import Testing
 
-/// Two diaries and an authority, by the door that apps use.
 struct DiarySyncTests {
-    /// Carries messages by calling the authority.
-    private struct Direct: Transport {
-        let authority: SpaceAuthority
-        var isCut = false
-
-        func exchange(_ request: [UInt8]) async throws -> [UInt8] {
-            guard !isCut else { throw TransportError("There is no network.") }
-            return authority.answer(request, from: Caller(rights: [.read, .append]))
-        }
-    }
-
-    private struct World {
-        let folder: TemporaryFolder
-        let authority: SpaceAuthority
-        private let server: Space
-
-        init() throws {
-            folder = try TemporaryFolder()
-            let path = folder.path + "/server"
-            server = try Space.create(at: path, packs: try PackSource.builtIn())
-            authority = SpaceAuthority(server.store, server.id)
-        }
-
-        var serverHead: UInt64 { server.store.standing(of: server.id).head }
-
-        /// A copy of a diary that is not noticed, as the snapshot of a virtual machine.
-        func copyUnnoticed(_ name: String, to other: String) throws -> Diary {
-            let (from, to) = (folder.path + "/" + name, folder.path + "/" + other)
-            try FileManager.default.copyItem(atPath: from, toPath: to)
-            let path = to + "/" + LogPaths.directoryName
-            let directory = try POSIXDirectory(path: path, access: .readWrite)
-            let file = LogPaths.replica(server.id)
-            let bytes = try Files.contents(of: file, in: directory, sizeMax: 4096)
-            guard let known = ReplicaFile(bytes.span) else {
-                preconditionFailure("the file is as it was written")
-            }
-            try ReplicaFile.write(known.replica, at: file, in: directory)
-            return try Diary(path: to)
-        }
-
-        func makeDiary(_ name: String) throws -> Diary {
-            let directory = try POSIXDirectory(
-                path: folder.path + "/\(name)/" + LogPaths.directoryName,
-                access: .create
-            )
-            try LogStore.create(in: directory)
-            let store = try Space.openStore(directory, access: .readWrite)
-            let lineage = try server.store.status(of: server.id).manifest.lineage
-            try store.makeReplica(of: server.id, lineage: lineage, epoch: 0)
-            return Diary(space: try Space(store: store, id: server.id))
-        }
-    }
-
-    private static func weigh(_ diary: Diary, _ day: String, _ grams: Int) async throws {
-        var batch = diary.makeBatch()
-        let json = #"{"day":"\#(day)","weightG":\#(grams),"source":"manual"}"#
-        try batch.add("meals.weight.recorded", json: json)
-        _ = try await diary.append(batch)
-    }
-
-    @Test func withoutANetworkNothingIsLost() async throws {
-        let world = try World()
-        let diary = try world.makeDiary("one")
-        try await diary.sync(with: Direct(authority: world.authority))
-        try await Self.weigh(diary, "2026-03-02", 78_400)
-        await #expect(throws: DiarioError.self) {
-            try await diary.sync(with: Direct(authority: world.authority, isCut: true))
-        }
-        let report = try await diary.sync(with: Direct(authority: world.authority))
-        #expect(report.pushed == 1)
-        #expect(report.pending == 0)
-        try await diary.close()
-    }
-
-    @Test func aCopyThatNobodyNoticedGoesOnUnderANewID() async throws {
-        let world = try World()
-        let transport = Direct(authority: world.authority)
-        let one = try world.makeDiary("one")
-        try await one.sync(with: transport)
-        let copy = try world.copyUnnoticed("one", to: "copy")
-        try await Self.weigh(one, "2026-03-02", 78_400)
-        try await Self.weigh(copy, "2026-03-03", 78_100)
-        _ = try await copy.sql("SELECT day FROM weight")
-        try await one.sync(with: transport)
-        let report = try await copy.sync(with: transport)
-        #expect(report.recordedAgain == 1)
-        #expect(report.pending == 0)
-        #expect(report.head == world.serverHead)
-        let answer = try await copy.sql("SELECT day FROM weight ORDER BY day")
-        #expect(answer.rows.count == 2)
-        // The same value goes on, and so does a program that opens it anew.
-        try await Self.weigh(copy, "2026-03-04", 78_000)
-        try await copy.sync(with: transport)
-        try await copy.close()
-        let again = try Diary(path: world.folder.path + "/copy")
-        let last = try await again.sql("SELECT day FROM weight ORDER BY day")
-        #expect(last.rows.count == 3)
-        try await again.close()
-        try await one.close()
-    }
-
-    @Test func theStatusFollowsASyncThatGoesOn() async throws {
-        let world = try World()
-        let transport = Direct(authority: world.authority)
-        let diary = try world.makeDiary("one")
-        try await withThrowingTaskGroup { group in
-            group.addTask { try await diary.keepSynced(with: transport) }
-            for await status in diary.syncStatus where status.phase == .upToDate { break }
-            let head = world.serverHead
-            try await Self.weigh(diary, "2026-03-02", 78_400)
-            for await status in diary.syncStatus
-            where status.phase == .upToDate && status.head == head + 1 { break }
-            #expect(world.serverHead == head + 1)
-            group.cancelAll()
-        }
-        try await diary.close()
-    }
-
     @Test(.timeLimit(.minutes(2))) func whatOthersRecordIsSentWhoeverReadItFirst() async throws {
         /// Another process records while the first request is under way.
         final class Meanwhile: Transport {
@@ -145,15 +23,15 @@ struct DiarySyncTests {
                 return authority.answer(request, from: Caller(rights: [.read, .append]))
             }
         }
-        let world = try World()
+        let world = try HTTPWorld()
         let diary = try world.makeDiary("one")
-        try await diary.sync(with: Direct(authority: world.authority))
+        try await diary.sync(with: world.transport())
         try await diary.close()
         let path = world.folder.path + "/one"
         let space = try Space.open(at: path, access: .readWrite)
         let watched = Diary(space: space)
-        let head = world.serverHead
-        let transport = Meanwhile(world.authority) {
+        let head = world.head
+        let transport = Meanwhile(SpaceAuthority(world.space.store, world.space.id)) {
             let other = try Space.open(at: path, access: .readWrite)
             var recorder = LineRecorder(other)
             let payload = #"{"day":"2026-03-02","weightG":78400,"source":"manual"}"#
@@ -171,7 +49,7 @@ struct DiarySyncTests {
             }
             for await status in watched.syncStatus
             where status.phase == .upToDate && status.head == head + 1 { break }
-            #expect(world.serverHead == head + 1)
+            #expect(world.head == head + 1)
             group.cancelAll()
         }
         try await watched.close()

@@ -72,57 +72,6 @@ struct InboxTests {
         #expect(try world.space(of: device).stats().inboxCount == 1)
     }
 
-    @Test mutating func whatOthersRecordedMeanwhileIsShown() throws {
-        var other = try world.makeDevice()
-        let tool = try world.record([bought("saw", by: "alice")], on: device)[0]
-        try world.sync(&device)
-        try world.sync(&other)
-        try world.record([lent(tool.text, to: "mine", ifUnchanged: true)], on: device)
-        try world.record(
-            [lent(tool.text, to: "theirs"), bought("rake", by: "alice")],
-            on: other
-        )
-        try world.sync(&other)
-        try world.sync(&device)
-        let space = try world.space(of: device)
-        let batch = try #require(try space.inbox().first)
-        #expect(batch.refusal?.rule == "changed")
-        let concurrent = try space.concurrentLines(with: batch, limit: 10)
-        #expect(concurrent.map(\.position) == [batch.refusal?.conflict])
-        let texts = concurrent.compactMap { RecordedEvent($0)?.json }
-        #expect(texts == [#"{"to":"theirs","toolId":"\#(tool.text)"}"#])
-        #expect(try space.concurrentLines(with: batch, limit: 0).isEmpty)
-        // It is refused again for what came later only if it asks for that.
-        let again = try space.retry(batch.origin, evenIfChanged: false)
-        #expect(again.new.sequence == 3)
-        try world.sync(&device)
-        #expect(try space.inbox().isEmpty)
-    }
-
-    @Test mutating func aForcedRetryIsTakenWhateverOthersWrote() throws {
-        var other = try world.makeDevice()
-        let tool = try world.record([bought("saw", by: "alice")], on: device)[0]
-        try world.sync(&device)
-        try world.sync(&other)
-        try world.record([lent(tool.text, to: "mine", ifUnchanged: true)], on: device)
-        try world.record([lent(tool.text, to: "theirs")], on: other)
-        try world.sync(&other)
-        try world.sync(&device)
-        try world.record([lent(tool.text, to: "theirs too")], on: other)
-        try world.sync(&other)
-        let space = try world.space(of: device)
-        let refused = try #require(try space.inbox().first)
-        let strict = try space.retry(refused.origin, evenIfChanged: false)
-        try world.sync(&device)
-        let second = try #require(try world.space(of: device).inbox().first)
-        #expect(second.origin == strict.new)
-        _ = try world.space(of: device).retry(second.origin, evenIfChanged: true)
-        try world.sync(&device)
-        #expect(try world.space(of: device).inbox().isEmpty)
-        #expect(try payloads(device).contains(#"{"to":"mine","toolId":"\#(tool.text)"}"#))
-        #expect(try world.space(of: device).stats().root.text == world.root)
-    }
-
     @Test mutating func idsThatTheEventsMakeAreNewAndReferencesFollow() throws {
         let batch = try world.record(
             [bought("saw", by: "bob", batch: "a"), lent("#1", to: "eve", batch: "a")],
@@ -167,18 +116,6 @@ struct InboxTests {
         #expect(new.actor == old.actor)
         #expect(new.json == old.json)
         #expect(new.base == 2)
-    }
-
-    @Test mutating func whatWasDroppedIsGone() throws {
-        let origins = try world.record([note("mine", by: "bob")], on: device)
-        try world.sync(&device)
-        let space = try world.space(of: device)
-        let dropped = try space.drop(origins[0])
-        #expect(dropped.origin == origins[0])
-        #expect(dropped.count == 1)
-        #expect(try space.inbox().isEmpty)
-        #expect(throws: DiarioError.self) { try space.drop(origins[0]) }
-        #expect(throws: DiarioError.self) { try space.retry(origins[0], evenIfChanged: false) }
     }
 
     /// Two events that are alike in everything are two events, however often it crashes.

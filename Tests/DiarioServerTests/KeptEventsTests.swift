@@ -66,31 +66,6 @@ struct KeptEventsTests {
         try world.expectOwners()
     }
 
-    @Test func keptEventsAreSentAsEventsOfTheirAuthors() throws {
-        var world = try KeptWorld()
-        try world.recordBehindTheBackup()
-        try world.putBack()
-        try world.resume()
-        try world.sync(1)
-        let bob = world.replicas[1]
-        #expect(try bob.store[bob.space].kept.count() == (6, 3))
-        #expect(bob.session.moved.pendingAgain == 2)
-        #expect(bob.session.moved.kept == 6)
-        // What the author sends meanwhile is known then, and nobody forks.
-        try world.sync(2)
-        try world.sync(1, relaying: true)
-        #expect(world.replicas[1].session.moved.relayed >= 4)
-        #expect(world.replicas[1].session.moved.recordedAgain == 0)
-        #expect(try world.replicas[1].store[world.replicas[1].space].kept.count().events == 0)
-        // The author comes second, and finds it done.
-        try world.sync(0)
-        #expect(world.replicas[0].session.moved.recordedAgain == 0)
-        #expect(world.replicas[0].pendingCount == 0)
-        let all = try world.origins(of: world.server, world.home)
-        #expect(Set(all).count == all.count)
-        try world.expectOwners()
-    }
-
     /// An author that records over HTTP has no log: the server draws another clock for an event
     /// that it sends once more.
     @Test func whatAnAuthorSentOnceMoreOverHTTPIsKeptNoLonger() throws {

@@ -104,19 +104,6 @@ struct MutationTests {
 
     // MARK: Properties
 
-    @Test(arguments: UInt64(0)..<4) func aMessageIsReadAsItIsWrittenOrRefused(seed: UInt64) throws {
-        var random = SeededRandom(seed: seed)
-        let messages = try Self.exchange()
-        var readCount = 0
-        for _ in 0..<2000 {
-            let bytes = Self.mutant(of: messages[random.below(messages.count)], &random)
-            guard let message = try? SyncMessage(bytes.span) else { continue }
-            readCount += 1
-            #expect(message.encoded() == bytes)
-        }
-        #expect(readCount > 0)
-    }
-
     @Test(arguments: UInt64(0)..<4) func anAuthorityAnswersWhateverItIsSent(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         var pair = try Pair()

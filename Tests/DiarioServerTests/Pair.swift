@@ -256,14 +256,6 @@ struct TestReplica {
         }
     }
 
-    /// What the events are about, without those that are about nothing.
-    var subjects: [String] {
-        get throws {
-            try lines { line in line.subject.map { String(decoding: line.arena[$0], as: UTF8.self) }
-            }
-        }
-    }
-
     var origins: [Origin] { get throws { try lines { $0.origin } } }
 
     /// The clocks by which the events that have positions are compared, in their order.
@@ -318,25 +310,6 @@ struct TestReplica {
             try session.receive(answer(request), at: now)
         }
         preconditionFailure("a sync comes to an end")
-    }
-
-    /// The same, with requests and answers that are lost or cut; gives up at the first.
-    mutating func sync(
-        with authority: SpaceAuthority,
-        as caller: Caller,
-        at now: Timestamp,
-        losing random: inout SeededRandom
-    ) throws {
-        session.goOn()
-        session.heardOfNews()
-        while case .send(let request) = try session.next(at: now) {
-            if random.oneIn(6) { return session.failed("the request is lost", at: now) }
-            var answer = authority.answer(request, from: caller)
-            if random.oneIn(6) { answer = authority.answer(request, from: caller) }
-            if random.oneIn(6) { return session.failed("the answer is lost", at: now) }
-            if random.oneIn(6) { answer.removeLast(1 + random.below(answer.count)) }
-            try session.receive(answer, at: now)
-        }
     }
 }
 

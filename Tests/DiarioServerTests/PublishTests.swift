@@ -41,20 +41,6 @@ struct PublishTests {
         #expect(try other.catalogNames.contains("test.note.made"))
     }
 
-    @Test func recordingGoesOnMeanwhile() throws {
-        let world = try PublishWorld()
-        var session = world.session()
-        var requests = 0
-        while case .send(let request) = try session.next(at: world.clock.now) {
-            requests += 1
-            try world.record()
-            try session.receive(world.answer(request), at: world.clock.now)
-        }
-        #expect(requests > 2)
-        #expect(try world.device.status(of: world.space).pending == requests)
-        try world.checkPublished()
-    }
-
     @Test func whatWasPublishedBelongsToWhoPublishedIt() throws {
         let world = try PublishWorld()
         let replica = try world.device.status(of: world.space).replica
@@ -189,15 +175,6 @@ struct PublishTests {
         world.clock.advance(milliseconds: 600_000)
         #expect(try world.publish() == .published)
         try world.checkPublished()
-    }
-
-    @Test func whatIsPendingGetsPositionsWhenTheAuthorityComesBack() throws {
-        let world = try PublishWorld()
-        _ = try world.device[world.space].beginPublishing()
-        for _ in 0..<3 { try world.record() }
-        #expect(try world.device.status(of: world.space).pending == 3)
-        #expect(try world.publish(.abandoning) != .published)
-        try world.checkKept()
     }
 
     @Test func anAbandonedAttemptIsNeverAdopted() throws {

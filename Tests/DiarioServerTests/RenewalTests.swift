@@ -23,64 +23,6 @@ struct RenewalTests {
         }
     }
 
-    @Test func twoDevicesUnderOneIDLoseNothing() throws {
-        var pair = try Pair.synced()
-        try pair.replica.record("before")
-        try pair.sync()
-        // A snapshot of the machine: nothing shows that there are two now.
-        var twin = try pair.replica.snapshot()
-        try pair.replica.record("one")
-        try pair.replica.record("two", subject: "s")
-        try twin.record("three")
-        try twin.record("four", subject: "s")
-        try twin.record("five")
-        try pair.sync()
-        try pair.sync(&twin)
-        #expect(twin.pendingCount == 0)
-        #expect(twin.session.moved.recordedAgain == 3)
-        try pair.sync()
-        #expect(try twin.root == pair.authorityRoot)
-        #expect(try pair.replica.root == pair.authorityRoot)
-        let expected = ["before", "one", "two", "three", "four", "five"]
-        #expect(try twin.texts == expected)
-        // Both go on.
-        try twin.record("six")
-        try pair.replica.record("seven")
-        try pair.sync(&twin)
-        try pair.sync()
-        try pair.sync(&twin)
-        #expect(try pair.replica.texts == expected + ["six", "seven"])
-        #expect(try twin.root == pair.authorityRoot)
-        #expect(twin.session.moved.recordedAgain == 3)
-        #expect(twin.store.validate() == [])
-    }
-
-    @Test func aForkIsNoticedBeforeForeignPositionsAreTakenForOwnEvents() throws {
-        var pair = try Pair.synced()
-        var twin = try pair.replica.snapshot()
-        try pair.replica.record("one")
-        try pair.sync()
-        try twin.record("two")
-        // The pull comes first, and names an own event that has a position under this origin.
-        twin.session.heardOfNews()
-        try pair.sync(&twin)
-        #expect(try twin.texts == ["one", "two"])
-        #expect(try twin.root == pair.authorityRoot)
-    }
-
-    @Test func whatWasTheSameStaysUnderItsOrigin() throws {
-        var pair = try Pair.synced()
-        try pair.replica.record("same")
-        var twin = try pair.replica.snapshot()
-        try pair.replica.record("one")
-        try twin.record("two")
-        try pair.sync()
-        try pair.sync(&twin)
-        #expect(try twin.texts == ["same", "one", "two"])
-        #expect(twin.session.moved.recordedAgain == 1)
-        #expect(twin.pendingCount == 0)
-    }
-
     /// Where one event of a batch is another one there, the logs are the same up to a place within
     /// it; the space could not be made anew then, and the replica never came together with others.
     @Test func aSpaceIsMadeAnewFromTheBeginningOfABatch() throws {
@@ -100,54 +42,6 @@ struct RenewalTests {
         #expect(pair.replica.pendingCount == 3)
         try pair.sync()
         try expectSettled(pair, ["before", "one", "two", "three"])
-    }
-
-    @Test func idsMadeOfOriginsFollow() throws {
-        var pair = try Pair.synced()
-        var twin = try pair.replica.snapshot()
-        try pair.replica.record("other")
-        try pair.sync()
-        let made = try twin.record("made")
-        try twin.record("about it", subject: made.text)
-        try pair.sync(&twin)
-        let subjects = try twin.subjects
-        #expect(subjects.count == 1)
-        let subject = try #require(Origin(text: subjects[0]))
-        #expect(subject.replica != made.replica)
-        #expect(try twin.origins.contains(subject))
-    }
-
-    @Test func aRestoredAuthorityWaitsAndNothingIsLost() throws {
-        var pair = try Pair.synced()
-        var other = try pair.makeReplica()
-        try pair.replica.record("old")
-        try pair.sync()
-        try pair.sync(&other)
-        let backup = pair.authorityDisk.copy()
-        try pair.replica.record("mine")
-        try pair.sync()
-        try other.record("theirs")
-        try pair.sync(&other)
-        try pair.sync()
-        try pair.replica.record("pending")
-        #expect(try pair.replica.texts == ["old", "mine", "theirs", "pending"])
-        // The server is restored from the backup.
-        try pair.restoreAuthority(from: backup)
-        try pair.sync()
-        expectWaiting(pair)
-        #expect(pair.replica.pendingCount == 1)
-        try pair.authorityStore.resumeAuthority(of: pair.replica.space)
-        pair.clock.advance(milliseconds: 100_000)
-        try pair.sync()
-        try pair.sync(&other)
-        try pair.sync()
-        #expect(try pair.replica.texts.sorted() == ["mine", "old", "pending", "theirs"])
-        #expect(try pair.replica.root == pair.authorityRoot)
-        #expect(try other.root == pair.authorityRoot)
-        #expect(pair.replica.session.moved.pendingAgain == 1)
-        #expect(pair.replica.session.moved.kept == 1)
-        #expect(pair.replica.store.validate() == [])
-        #expect(pair.authorityStore.validate() == [])
     }
 
     /// Replicas that know what came after the first time notice the second time too.
@@ -197,36 +91,6 @@ struct RenewalTests {
         try pair.sync()
         try expectSettled(pair, ["one"])
         #expect(pair.authorityStore.validate() == [])
-    }
-
-    /// A session that goes on takes no verdict of the epoch before for one of this.
-    @Test func verdictsThatWereNotReadBeforeARestoreAreAskedForAgain() throws {
-        var pair = try Pair.synced()
-        var other = try pair.makeReplica()
-        try pair.sync(&other)
-        let backup = pair.authorityDisk.copy()
-        try other.record("theirs")
-        try pair.sync(&other)
-        // It hears that its event stands behind one that it does not have yet; no news follow.
-        try pair.replica.record("mine")
-        guard case .send(let push) = try pair.replica.session.next(at: pair.now) else {
-            return #expect(Bool(false), "it pushes")
-        }
-        try pair.replica.session.receive(
-            pair.authority.answer(push, from: Pair.anyone),
-            at: pair.now
-        )
-        #expect(pair.replica.session.moved.pushed == 1)
-        #expect(pair.replica.pendingCount == 1)
-        // Both have the same log, so that nothing has to be given back.
-        try pair.restoreAndResume(from: backup)
-        try pair.sync()
-        try expectSettled(pair, ["mine"])
-        #expect(pair.replica.session.moved.pendingAgain == 0)
-        #expect(pair.replica.session.moved.kept == 0)
-        try pair.sync(&other)
-        try pair.sync()
-        try expectSettled(pair, ["mine", "theirs"])
     }
 
     @Test func aRefusalThatIsGoneIsJudgedAgain() throws {
@@ -287,24 +151,6 @@ struct RenewalTests {
             guard wasCut else { break }
         }
         #expect(operation > 40)
-    }
-
-    @Test func aPersonMayGoBackToWhatTheAuthorityHas() throws {
-        var pair = try Pair.synced()
-        // The disk of the server forgets what it acknowledged, and its directory does not show it.
-        let earlier = pair.authorityDisk.snapshot()
-        try pair.replica.record("one")
-        try pair.sync()
-        try pair.restoreAuthority(from: earlier)
-        try pair.sync()
-        guard case .paused(let refusal) = pair.replica.session.machine.state else {
-            return #expect(Bool(false), "it does not pause")
-        }
-        #expect(refusal.reason == .ahead)
-        pair.replica.session.rejoin()
-        try pair.sync()
-        #expect(try pair.replica.texts == ["one"])
-        #expect(try pair.replica.root == pair.authorityRoot)
     }
 }
 

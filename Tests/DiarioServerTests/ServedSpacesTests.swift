@@ -64,20 +64,6 @@ struct ServedSpacesTests {
         return refusal.reason
     }
 
-    @Test func whoHasATokenSyncs() throws {
-        var world = try World()
-        let (key, _) = try world.token(actor: "alice")
-        try world.pair.replica.record("one", actor: "alice")
-        try world.sync(&world.pair.replica, key)
-        #expect(world.pair.replica.pendingCount == 0)
-        #expect(world.head == 2)
-        let holder = try world.control.holder(
-            of: try world.pair.replica.store.status(of: world.pair.replica.space).replica,
-            in: try World.name("home")
-        )
-        #expect(holder == .actor("alice"))
-    }
-
     @Test func whoHasNoneDoesNot() throws {
         var world = try World()
         let request = try world.pair.replica.request(at: world.pair.now)
@@ -141,28 +127,6 @@ struct ServedSpacesTests {
         // Who gives back what a restored server lacks has the seeds.
         #expect(Self.reason(try world.answer(push, relay)) == nil)
         #expect(world.head == 2)
-    }
-
-    // A foreign push must neither use up the sequences of the replica nor write under its name.
-    @Test func nobodyPushesUnderTheIdOfAnother() throws {
-        var world = try World()
-        let (alice, _) = try world.token(actor: "alice")
-        let (mallory, _) = try world.token(actor: "mallory")
-        let (nameless, _) = try world.token()
-        try world.pair.replica.record("one")
-        try world.sync(&world.pair.replica, alice)
-        let head = world.head
-        try world.pair.replica.record("two")
-        let push = try world.pair.replica.request(at: world.pair.now)
-        for key in [mallory, nameless] {
-            #expect(Self.reason(try world.answer(push, key)) == .forbidden)
-        }
-        #expect(world.head == head)
-        world.pair.replica.lose(at: world.pair.now)
-        try world.sync(&world.pair.replica, alice)
-        #expect(world.head == head + 1)
-        #expect(world.pair.replica.pendingCount == 0)
-        #expect(try world.pair.replica.store[world.pair.replica.space].inbox.entries().isEmpty)
     }
 
     @Test func anotherTokenOfTheSameActorWillDo() throws {

@@ -24,36 +24,6 @@ struct WrongClockTests {
         return pair
     }
 
-    /// A time that cannot be written out was taken, and trapped the authority and each replica.
-    @Test func aPushWithATimeOutsideTheCalendarIsRefused() throws {
-        for time in [.min, CivilTime.millisecondsMin - 1, CivilTime.millisecondsMax + 1, .max] {
-            var pair = try Pair()
-            try pair.sync()
-            try pair.replica.record("some day")
-            let head = pair.authorityStore.head(of: pair.replica.space)
-            let request = try pair.replica.request(at: pair.now)
-            guard case .push(var push) = try SyncMessage(request.span) else {
-                return #expect(Bool(false), "this is no push")
-            }
-            var unpacker = BlockUnpacker()
-            var block = try RawBlock(unpacker.unpack(try #require(push.blocks.first)).bytes)
-            block.rows[0].setAt(time)
-            push.blocks = [block.bytes]
-            let answer = pair.authority.answer(
-                SyncMessage.push(push).encoded(),
-                from: Pair.anyone
-            )
-            guard case .refusal(let refusal) = try SyncMessage(answer.span) else {
-                return #expect(Bool(false), "this is no refusal")
-            }
-            #expect(refusal.reason == .malformed)
-            #expect(pair.authorityStore.head(of: pair.replica.space) == head)
-            pair.replica.lose(at: pair.now)
-            try pair.sync()
-            #expect(pair.replica.pendingCount == 0)
-        }
-    }
-
     /// An authority whose clock is out of bounds takes nothing, and goes on once that is right.
     @Test func anAuthorityWithoutAUsableClockTakesNothing() throws {
         var pair = try Pair()

@@ -4,16 +4,9 @@ import DiarioFormat
 
 /// A block as its parts, written without any check: a second writer, and one that can lie.
 package struct RawBlock {
-    package var magic = Array("dblk".utf8)
-    package var version: UInt8 = 1
-    package var compression: UInt8 = 0
     package var flags: UInt16 = 0
-    /// Nil for what is true of the rest.
+    /// Nil for the true one.
     package var eventCount: UInt32?
-    package var bodySize: UInt32?
-    package var storedSize: UInt32?
-    package var checksum: UInt32?
-
     package var highestClock: UInt64 = 0
     package var position: UInt64?
     package var times: [(count: UInt64, acceptedAt: Int64)] = []
@@ -23,8 +16,6 @@ package struct RawBlock {
     package var nodes:
         [(replica: UInt64, group: UInt64, level: UInt8, index: UInt64, value: [UInt8])]?
     package var rows: [Row] = []
-    /// Bytes behind the last row, inside the body.
-    package var rest: [UInt8] = []
 
     package struct Row {
         /// Nil for the true one.
@@ -34,18 +25,6 @@ package struct RawBlock {
         package var publicPart: [UInt8]
         /// Behind the public part: the personal part or the commitment.
         package var personal: [UInt8] = []
-
-        /// Gives the row another time; its batch is so small that two bytes say it.
-        package mutating func setAt(_ milliseconds: Int64) {
-            let part = publicPart
-            var reader = ByteReader(part.span.raw, range: 2..<part.count)
-            guard let clock = try? reader.next(UInt64.self) else { return }
-            let start = reader.offset
-            guard (try? reader.nextZigzag()) != nil else { return }
-            var bytes: [UInt8] = []
-            bytes.append(zigzag: milliseconds &- Int64(clock >> 16))
-            publicPart.replaceSubrange(start..<reader.offset, with: bytes)
-        }
     }
 
     package var body: [UInt8] {
@@ -92,26 +71,18 @@ package struct RawBlock {
             body.append(varint: row.typeIndex)
             body += row.publicPart + row.personal
         }
-        return body + rest
+        return body
     }
 
-    package var bytes: [UInt8] { bytes(storedBody: body) }
-
-    package func bytes(storedBody: [UInt8]) -> [UInt8] {
-        var bytes = magic
-        bytes.append(version)
-        bytes.append(compression)
+    package var bytes: [UInt8] {
+        let body = body
+        var bytes = Array("dblk".utf8) + [1, 0]
         bytes.append(littleEndian: flags)
         bytes.append(littleEndian: eventCount ?? UInt32(rows.count))
-        bytes.append(littleEndian: bodySize ?? UInt32(body.count))
-        bytes.append(littleEndian: storedSize ?? UInt32(storedBody.count))
+        bytes.append(littleEndian: UInt32(body.count))
+        bytes.append(littleEndian: UInt32(body.count))
         bytes.append(littleEndian: UInt32(0))
-        bytes += storedBody
-        let sealed = bytes.resealed()
-        guard let checksum else { return sealed }
-        var lie: [UInt8] = []
-        lie.append(littleEndian: checksum)
-        return Array(sealed[..<20]) + lie + sealed[24...]
+        return (bytes + body).resealed()
     }
 
     /// The parts of a checked block.

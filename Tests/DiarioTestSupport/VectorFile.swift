@@ -2,21 +2,8 @@ import Foundation
 
 /// Golden files of `schema/vectors`, one for each subject and version of its format.
 ///
-/// Those of a version that was released never change. While version 1 is not, `DIARIO_REWRITE=1`
-/// writes them anew; what changed then shows as a difference of one line for each case.
+/// They never change: another format is another version, with vectors of its own.
 package enum VectorFile {
-    /// The content of the file, which `make` makes if it is to be written anew.
-    package static func load<Content: Codable>(
-        _ name: String,
-        make: () throws -> Content
-    ) throws -> Content {
-        if ProcessInfo.processInfo.environment["DIARIO_REWRITE"] == "1" {
-            try lines(of: make()).write(to: url(name), options: .atomic)
-        }
-        return try read(name)
-    }
-
-    /// The content of the file as it is.
     package static func read<Content: Decodable>(_ name: String) throws -> Content {
         try JSONDecoder().decode(Content.self, from: Data(contentsOf: url(name)))
     }
@@ -25,26 +12,6 @@ package enum VectorFile {
         URL(filePath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "schema/vectors/\(name)")
-    }
-
-    /// An object whose lists have a line for each element.
-    private static func lines(of content: some Encodable) throws -> Data {
-        let object = try JSONSerialization.jsonObject(with: JSONEncoder().encode(content))
-        let members = object as? [String: Any] ?? [:]
-        let texts = try members.sorted { $0.key < $1.key }.map { name, value in
-            guard let list = value as? [Any] else { return try "\"\(name)\": \(text(value))" }
-            let lines = try list.map { try "  \(text($0))" }
-            return "\"\(name)\": [\n\(lines.joined(separator: ",\n"))\n]"
-        }
-        return Data("{\n\(texts.joined(separator: ",\n"))\n}\n".utf8)
-    }
-
-    private static func text(_ value: Any) throws -> String {
-        let options: JSONSerialization.WritingOptions = [
-            .sortedKeys, .withoutEscapingSlashes, .fragmentsAllowed,
-        ]
-        let data = try JSONSerialization.data(withJSONObject: value, options: options)
-        return String(decoding: data, as: UTF8.self)
     }
 }
 

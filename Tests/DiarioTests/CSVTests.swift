@@ -40,13 +40,7 @@ import Testing
     private func rows(_ events: [String], version: Int?, guardsFormulas: Bool) throws -> [String] {
         let folder = try TemporaryFolder()
         let space = try Space.create(at: folder.path + "/space", packs: [pack()])
-        var recorder = LineRecorder(space)
-        for event in events {
-            let line = #"{"type":"test.thing.done",\#(event)}"#
-            try recorder.add(Array(line.utf8).span)
-        }
-        recorder.finish()
-        _ = try recorder.commit()
+        try space.record(events.map { #"{"type":"test.thing.done",\#($0)}"# })
         let types = space.catalog.types.filter {
             $0.name == "test.thing.done" && $0.version == version ?? $0.version
         }

@@ -41,10 +41,7 @@ import Testing
         let diary = try Diary(path: folder.path)
         var batch = diary.makeBatch()
         for id in 1...count {
-            try batch.add(
-                "tasks.task.added",
-                json: #"{"id":"t\#(id)","title":"a","list":"l1","place":\#(id)}"#
-            )
+            try batch.add("tasks.task.added", json: TasksPack.added(id, id))
         }
         try await diary.append(batch)
         return diary
@@ -243,8 +240,7 @@ import Testing
         }
         models.stop = BuildStop()
         try models.update()
-        let answer = try ModelReader(models.sources()).answer("SELECT count(*) FROM task")
-        #expect(try answer.next() == [.integer(2)])
+        #expect(try models.rows("SELECT count(*) FROM task") == [[.integer(2)]])
         try space.close()
     }
 }

@@ -8,12 +8,7 @@ import Testing
 /// Live read models that are compared with what the log says, while others go on.
 @Suite struct ComparedModelTests {
     private static func record(_ id: Int, in space: Space) throws {
-        var recorder = LineRecorder(space)
-        let payload = #"{"id":"t\#(id)","title":"a","list":"l1","place":\#(id)}"#
-        let line = #"{"type":"tasks.task.added","payload":\#(payload)}"#
-        try recorder.add(Array(line.utf8).span)
-        recorder.finish()
-        _ = try recorder.commit()
+        try space.record([TasksPack.line("added", TasksPack.added(id, id))])
     }
 
     /// Both sides were read at different events, and the rows between them were found wrong.

@@ -19,14 +19,8 @@ import Testing
 
     private func record(_ count: Int) throws {
         let space = try Space.open(at: folder.path, access: .readWrite)
-        let line = Array(#"{"type":"tasks.task.removed","payload":{"id":"1"}}"#.utf8)
-        var recorder = LineRecorder(space)
-        for _ in 0..<count {
-            try recorder.add(line.span)
-            if recorder.isFull { _ = try recorder.commit() }
-        }
-        recorder.finish()
-        _ = try recorder.commit()
+        let line = TasksPack.line("removed", #"{"id":"1"}"#)
+        try space.record(Array(repeating: line, count: count))
         try space.close()
     }
 

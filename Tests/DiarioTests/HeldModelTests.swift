@@ -15,14 +15,7 @@ import Testing
         let folder = try TemporaryFolder()
         let old = try TasksPack.make()
         var space = try Space.create(at: folder.path, packs: [old])
-        var recorder = LineRecorder(space)
-        for id in 1...20 {
-            let payload = #"{"id":"t\#(id)","title":"a","list":"l1","place":\#(id)}"#
-            try recorder.add(
-                Array(#"{"type":"tasks.task.added","payload":\#(payload)}"#.utf8).span
-            )
-        }
-        _ = try recorder.commit()
+        try space.record((1...20).map { TasksPack.line("added", TasksPack.added($0, $0)) })
         let models = try ReadModels(space)
         try models.update()
         let new = try TasksPack.makeShifted()

@@ -18,10 +18,7 @@ import Testing
     private func linkedLines() throws -> [UInt8] {
         let folder = try TemporaryFolder()
         let source = try Space.create(at: folder.path, packs: [pack()])
-        var recorder = LineRecorder(source)
-        for line in ImportTests.linkedLines { try recorder.add(Array(line.utf8).span) }
-        recorder.finish()
-        _ = try recorder.commit()
+        try source.record(ImportTests.linkedLines)
         return try SampleSpace.lines(source)
     }
 
@@ -134,13 +131,7 @@ import Testing
         let folder = try TemporaryFolder()
         let space =
             isLane ? lane.space : try Space.create(at: folder.path, packs: [TasksPack.make()])
-        if !isLane {
-            let line = #"{"type":"tasks.task.removed","payload":{"id":"x"}}"#
-            var recorder = LineRecorder(space)
-            try recorder.add(Array(line.utf8).span)
-            recorder.finish()
-            _ = try recorder.commit()
-        }
+        if !isLane { try space.record([TasksPack.line("removed", #"{"id":"x"}"#)]) }
         // One batch of as many events as it may have, and each origin leaves a gap.
         let numbers = Array(stride(from: 2000, to: 0, by: -2))
         let text = numbers.map { number in

@@ -63,13 +63,6 @@ import Testing
     private static let weight =
         #"{"type":"meals.weight.recorded","payload":{"day":"2026-03-02","source":"manual"}}"#
 
-    private static func record(_ space: Space) throws -> [Origin] {
-        var recorder = LineRecorder(space)
-        try recorder.add(Array(weight.utf8).span)
-        recorder.finish()
-        return try recorder.commit()
-    }
-
     private func spaceCount() throws -> Int {
         try POSIXDirectory(path: path + "/.diario/spaces", access: .read).list("").count
     }
@@ -89,7 +82,7 @@ import Testing
         // The first event of CloudEvents is looked at before the space is.
         let busy = BusyFile(file, times: 3) {
             let recorder = isOtherProcess ? try Space.open(at: path, access: .readWrite) : space
-            let origins = try Self.record(recorder)
+            let origins = try recorder.record([Self.weight])
             recorded.withLock { $0 += origins }
             if isOtherProcess { try recorder.close() }
         }
@@ -116,7 +109,7 @@ import Testing
         throws
     {
         let space = try Space.create(at: path, packs: PackSource.builtIn())
-        _ = try Self.record(space)
+        try space.record([Self.weight])
         let count = try space.stats().state.events
         let text = Array(
             """

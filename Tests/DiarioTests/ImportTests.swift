@@ -7,15 +7,22 @@ import DiarioTestSupport
 import Testing
 
 @Suite struct ImportTests {
-    @Test func anExportIntoAFreshSpaceExportsAsTheSameText() throws {
+    /// As it was exported, or with the mark before it with which editors of other systems save.
+    @Test(arguments: [EventForm.lines, .cloudEvents], [[], [0xef, 0xbb, 0xbf]] as [[UInt8]])
+    func anExportIntoAFreshSpaceExportsAsTheSameText(form: EventForm, mark: [UInt8]) throws {
         let folder = try TemporaryFolder()
         let source = try SampleSpace.make(folder.path + "/source")
         let text = try SampleSpace.lines(source)
+        let bytes = form == .lines ? text : try SampleSpace.cloudEvents(source)
+        let file = try SampleSpace.file(mark + bytes, in: folder)
+        #expect(try EventForm.detected(in: file) == form)
         let target = try Space.create(at: folder.path + "/target", packs: PackSource.builtIn())
         let lineage = try target.stats().state.lineage
-        let summary = try target.importLines(of: SampleSpace.file(text, in: folder)) { _, _ in }
+        let summary = try target.importEvents(of: file, as: form) { _, _ in }
+        #expect(summary.ignoredNames.isEmpty)
         let restored = summary.space
         #expect(try SampleSpace.lines(restored) == text)
+        #expect(try SampleSpace.cloudEvents(restored) == SampleSpace.cloudEvents(source))
         let (old, new) = (try source.stats(), try restored.stats())
         #expect(new.state.events == old.state.events)
         #expect(new.state.head == old.state.head)
@@ -165,21 +172,6 @@ import Testing
         #expect(try target.verify { _ in }.isOK)
     }
 
-    /// As editors of other systems save a file.
-    @Test(arguments: [EventForm.lines, .cloudEvents])
-    func aByteOrderMarkBeforeAnExportIsPassedOver(form: EventForm) throws {
-        let mark: [UInt8] = [0xef, 0xbb, 0xbf]
-        let folder = try TemporaryFolder()
-        let source = try SampleSpace.make(folder.path + "/source")
-        let text = try SampleSpace.lines(source)
-        let bytes = mark + (form == .lines ? text : try SampleSpace.cloudEvents(source))
-        let file = try SampleSpace.file(bytes, in: folder)
-        #expect(try EventForm.detected(in: file) == form)
-        let target = try Space.create(at: folder.path + "/target", packs: PackSource.builtIn())
-        let restored = try target.importEvents(of: file, as: form) { _, _ in }.space
-        #expect(try SampleSpace.lines(restored) == text)
-    }
-
     /// Where two files were put together, the mark of the second one has to go.
     @Test func aByteOrderMarkWithinAFileIsNamed() throws {
         let folder = try TemporaryFolder()
@@ -191,23 +183,6 @@ import Testing
         }
         let message = try #require(error?.message)
         #expect(message.contains("line 2") && message.contains("byte order mark"), "\(message)")
-    }
-
-    @Test func anExportIntoAUsedSpaceIsRecordedOnce() throws {
-        let folder = try TemporaryFolder()
-        let source = try SampleSpace.make(folder.path + "/source")
-        let text = try SampleSpace.lines(source)
-        let target = try SampleSpace.make(folder.path + "/target")
-        let before = try target.stats().state.events
-        let first = try target.importLines(of: SampleSpace.file(text, in: folder)) { _, _ in }
-        #expect(first.imported == before)
-        #expect(first.known == 0)
-        #expect(try target.stats().state.events == 2 * before)
-        let second = try target.importLines(of: SampleSpace.file(text, in: folder)) { _, _ in }
-        #expect(second.imported == 0)
-        #expect(second.known == before)
-        #expect(try target.stats().state.events == 2 * before)
-        #expect(try target.verify { _ in }.isOK)
     }
 
     // An import of nothing once left a space without packs.
@@ -289,10 +264,7 @@ import Testing
     @Test func referencesAreRewrittenWhenEventsAreRecordedAgain() throws {
         let folder = try TemporaryFolder()
         let source = try Space.create(at: folder.path + "/source", packs: PackSource.builtIn())
-        var recorder = LineRecorder(source)
-        for line in Self.linkedLines { try recorder.add(Array(line.utf8).span) }
-        recorder.finish()
-        let origins = try recorder.commit()
+        let origins = try source.record(Self.linkedLines)
         let target = try SampleSpace.make(folder.path + "/target")
         _ = try target.importLines(of: SampleSpace.file(SampleSpace.lines(source), in: folder)) {
             _,
@@ -311,10 +283,7 @@ import Testing
     @Test func referencesToNothingAreCounted() throws {
         let folder = try TemporaryFolder()
         let source = try Space.create(at: folder.path + "/source", packs: PackSource.builtIn())
-        var recorder = LineRecorder(source)
-        for line in Self.linkedLines { try recorder.add(Array(line.utf8).span) }
-        recorder.finish()
-        _ = try recorder.commit()
+        try source.record(Self.linkedLines)
         let lines = String(decoding: try SampleSpace.lines(source), as: UTF8.self)
             .split(separator: "\n").suffix(2).map { $0.replacing(#","batch":"x""#, with: "") }
         for (kept, count) in [(lines, 0), ([lines[1]], 1), ([lines[0]], 0)] {

@@ -166,12 +166,4 @@ struct LaneSpace {
             }
         }
     }
-
-    func rows(_ models: ReadModels, _ sql: String) throws -> [[Value]] {
-        let reader = try ModelReader(models.sources())
-        let answer = try reader.answer(sql)
-        var rows: [[Value]] = []
-        while let row = try answer.next() { rows.append(row) }
-        return rows
-    }
 }

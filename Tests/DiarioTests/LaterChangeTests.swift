@@ -19,11 +19,7 @@ import Testing
     private static func rows(_ space: Space) throws -> [[Value]] {
         let models = try ReadModels(space)
         _ = try models.rebuild()
-        let reader = try ModelReader(models.sources())
-        let answer = try reader.answer("SELECT origin, clock FROM change ORDER BY clock")
-        var rows: [[Value]] = []
-        while let row = try answer.next() { rows.append(row) }
-        return rows
+        return try models.rows("SELECT origin, clock FROM change ORDER BY clock")
     }
 
     /// What was recorded within a millisecond had one clock, as if nobody had seen the other.
@@ -31,14 +27,12 @@ import Testing
         let folder = try TemporaryFolder()
         let pack = try TasksPack.make(model: Self.model)
         let space = try Space.create(at: folder.path, packs: [pack])
-        var recorder = LineRecorder(space)
-        for id in 1...40 {
-            let payload = #"{"id":"t\#(id)","title":"a","list":"l","place":1}"#
-            let line = #"{"type":"tasks.task.added","batch":"one","payload":\#(payload)}"#
-            try recorder.add(Array(line.utf8).span)
-        }
-        recorder.finish()
-        _ = try recorder.commit()
+        try space.record(
+            (1...40).map { id in
+                let payload = TasksPack.added(id, 1)
+                return #"{"type":"tasks.task.added","batch":"one","payload":\#(payload)}"#
+            }
+        )
         var reader = try EventReader(space, EventFilter(types: ["tasks.task.added"]))
         var expected: [[Value]] = []
         while let line = try reader.next() {

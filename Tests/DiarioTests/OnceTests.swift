@@ -68,10 +68,7 @@ struct OnceTests {
         let space = try Space.create(at: folder.path, packs: [Self.pack(1)])
         var events = try named(Self.note(1), space)
         let head = space.store.head(of: space.id)
-        var recorder = LineRecorder(space)
-        try recorder.add(Array(#"{"type":"notes.note.made","payload":{"text":"x"}}"#.utf8).span)
-        recorder.finish()
-        #expect(try recorder.commit().count == 1)
+        try space.record([#"{"type":"notes.note.made","payload":{"text":"x"}}"#])
         #expect(throws: LogError.self) {
             try events.append(after: 0, behind: head, space.store[space.id].clock())
         }

@@ -72,15 +72,6 @@ import Testing
         #expect(try checkLog("other").count == 1)
     }
 
-    @Test func aBatchOfTheSameTypesIsTaken() async throws {
-        let one = try makeDiary("one", [tasks])
-        let other = try makeDiary("other", [try TasksPack.make()])
-        try await other.append(batch(for: one))
-        try await one.close()
-        try await other.close()
-        #expect(try checkLog("other").count == 1)
-    }
-
     /// What was adopted by another process since is known before a batch is refused.
     @Test func aBatchOfTypesThatWereJustAdoptedIsTaken() async throws {
         let (one, other) = (try makeDiary("one", [tasks]), try makeDiary("other", [meals]))

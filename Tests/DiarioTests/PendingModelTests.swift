@@ -42,7 +42,7 @@ import Testing
         if isMade { try lane.pull("tasks.task.renamed", Self.titled("other", "missing")) }
         try models.update()
         #expect(try models.quarantined().map(\.event.rule) == ["sql"])
-        let rows = try lane.rows(models, "SELECT id FROM task")
+        let rows = try models.rows("SELECT id FROM task")
         #expect(rows == [])
         try lane.check(models, "a key")
     }
@@ -98,7 +98,7 @@ import Testing
         try models.update()
         try lane.pull("tasks.task.added", Self.added("c", "l"))
         try models.update()
-        #expect(try lane.rows(models, "SELECT * FROM taken") == [[.real(1), .integer(3)]])
+        #expect(try models.rows("SELECT * FROM taken") == [[.real(1), .integer(3)]])
         try lane.check(models, "reals")
     }
 
@@ -126,11 +126,11 @@ import Testing
         try lane.record("tasks.task.renamed", Self.titled("t1", "touched"))
         try models.update()
         #expect(try models.quarantined().first?.event.message.contains("too many rows") == true)
-        #expect(try lane.rows(models, "SELECT sum(n) FROM row") == [[.integer(0)]])
+        #expect(try models.rows("SELECT sum(n) FROM row") == [[.integer(0)]])
         try lane.promote(1)
         try models.update()
         #expect(try models.quarantined().isEmpty)
-        #expect(try lane.rows(models, "SELECT sum(n) FROM row") == [[.integer(4000)]])
+        #expect(try models.rows("SELECT sum(n) FROM row") == [[.integer(4000)]])
         try lane.check(models, "large")
     }
 }

@@ -10,21 +10,6 @@ import Foundation
 import Testing
 
 @Suite struct ReadModelTests {
-    private static func added(_ id: Int, _ place: Int, _ title: String = "a title") -> String {
-        #"{"id":"t\#(id)","title":"\#(title)","list":"l\#(id % 3)","place":\#(place)}"#
-    }
-
-    @Test func aReaderSeesCanonicalAndPendingEvents() throws {
-        var lane = try LaneSpace(TasksPack.make())
-        let models = try ReadModels(lane.space)
-        try lane.pull("tasks.task.added", Self.added(1, 1))
-        try lane.record("tasks.task.added", Self.added(2, 2))
-        try models.update()
-        let titles = try lane.rows(models, "SELECT id, place FROM task ORDER BY id")
-        #expect(titles == [[.text("t1"), .integer(1)], [.text("t2"), .integer(2)]])
-        try lane.check(models, "both")
-    }
-
     /// Where nothing may be written, a table was said to be none though its pack has it.
     @Test func aTableThatIsNotBuiltIsToldAsThat() throws {
         let folder = try TemporaryFolder()
@@ -57,7 +42,7 @@ import Testing
     @Test func indexesAreComparedToo() throws {
         var lane = try LaneSpace(TasksPack.make())
         let models = try ReadModels(lane.space)
-        for id in 1...4 { try lane.pull("tasks.task.added", Self.added(id, id, "title\(id)")) }
+        for id in 1...4 { try lane.pull("tasks.task.added", TasksPack.added(id, id, "title\(id)")) }
         try models.update()
         #expect(try models.compare(models.packs).allSatisfy { $0.table.isEmpty })
         let path = try #require(models.source(of: "tasks")).path
@@ -141,18 +126,18 @@ import Testing
     @Test func pendingEventsAreAppliedAgainBehindThoseOfOthers() throws {
         var lane = try LaneSpace(TasksPack.make())
         let models = try ReadModels(lane.space)
-        try lane.record("tasks.task.added", Self.added(1, 7))
+        try lane.record("tasks.task.added", TasksPack.added(1, 7))
         try models.update()
-        try lane.pull("tasks.task.added", Self.added(2, 7))
+        try lane.pull("tasks.task.added", TasksPack.added(2, 7))
         try models.update()
-        let ids = try lane.rows(models, "SELECT id FROM task")
+        let ids = try models.rows("SELECT id FROM task")
         #expect(ids == [[.text("t2")]])
         let quarantined = try models.quarantined()
         #expect(quarantined.map(\.event.model) == ["tasks"])
         #expect(quarantined.map(\.event.rule) == ["sql"])
         #expect(quarantined.map(\.event.position) == [nil])
         // The other read model has both.
-        let boxes = try lane.rows(models, "SELECT count FROM box")
+        let boxes = try models.rows("SELECT count FROM box")
         #expect(boxes == [[.integer(2)]])
         try lane.check(models, "conflict")
         try lane.promote(1)
@@ -161,41 +146,21 @@ import Testing
         try lane.check(models, "promoted")
     }
 
-    /// Nothing is done again when all of a section gets its positions in order.
-    @Test func aSectionThatIsPromotedWholeStays() throws {
-        let pack = try TasksPack.make(extra: ["readmodel/places.sql": Self.plainPlaces])
-        var lane = try LaneSpace(pack)
-        let models = try ReadModels(lane.space)
-        for id in 1...3 { try lane.record("tasks.task.added", Self.added(id, id)) }
-        try models.update()
-        try lane.promote(3)
-        try lane.record("tasks.task.added", Self.added(4, 4))
-        try models.update()
-        try lane.check(models, "whole")
-        try lane.promote(1)
-        try models.update()
-        #expect(
-            try lane.rows(models, "SELECT count(*) FROM tasks.diario_before") == [[.integer(0)]]
-        )
-        try lane.check(models, "all")
-    }
-
     /// Of a long lane only the sections are done again of which a part was accepted.
     @Test func sectionsOfALongLaneArePromotedOneByOne() throws {
         let pack = try TasksPack.make(extra: ["readmodel/places.sql": Self.plainPlaces])
         var lane = try LaneSpace(pack)
         let models = try ReadModels(lane.space, chunkCount: 5)
         func sections() throws -> [[Value]] {
-            try lane.rows(
-                models,
+            try models.rows(
                 "SELECT number, last - first + 1, isClosed FROM tasks.diario_section"
             )
         }
         func row(_ numbers: Int64...) -> [Value] { numbers.map { .integer($0) } }
-        for id in 1...7 { try lane.record("tasks.task.added", Self.added(id, id)) }
+        for id in 1...7 { try lane.record("tasks.task.added", TasksPack.added(id, id)) }
         try models.update()
         #expect(try sections() == [row(1, 5, 1), row(2, 2, 0)])
-        for id in 8...17 { try lane.record("tasks.task.added", Self.added(id, id)) }
+        for id in 8...17 { try lane.record("tasks.task.added", TasksPack.added(id, id)) }
         try models.update()
         #expect(try sections() == [row(1, 5, 1), row(2, 5, 1), row(3, 5, 1), row(4, 2, 0)])
         try lane.check(models, "pending")
@@ -219,14 +184,14 @@ import Testing
     @Test func eventsOfOtherTypesTakeNothingBack() throws {
         var lane = try LaneSpace(TasksPack.make(model: Self.listOnly))
         let models = try ReadModels(lane.space)
-        try lane.record("tasks.task.added", Self.added(1, 1))
+        try lane.record("tasks.task.added", TasksPack.added(1, 1))
         try models.update()
         _ = models.takeChangedTables()
         try lane.pull("tasks.task.renamed", #"{"id":"t1","title":"x"}"#)
         try models.update()
         #expect(models.takeChangedTables()["tasks"] == [])
         try lane.check(models, "others")
-        try lane.pull("tasks.task.added", Self.added(2, 2))
+        try lane.pull("tasks.task.added", TasksPack.added(2, 2))
         try models.update()
         #expect(models.takeChangedTables()["tasks"]?.contains("list") == true)
         try lane.check(models, "own")
@@ -258,7 +223,7 @@ import Testing
             switch random.below(5) {
             case 0, 1:
                 let title = random.oneIn(6) ? "refused" : "title \(random.below(4))"
-                (type, payload) = ("tasks.task.added", Self.added(id, random.below(8), title))
+                (type, payload) = ("tasks.task.added", TasksPack.added(id, random.below(8), title))
             case 2:
                 type = "tasks.task.renamed"
                 payload = #"{"id":"t\#(id)","title":"new \#(random.below(4))"}"#
@@ -286,12 +251,7 @@ import Testing
     @Test func aChangedReadModelIsBuiltAnewAndTheOthersAreKept() throws {
         let folder = try TemporaryFolder()
         var space = try Space.create(at: folder.path, packs: [TasksPack.make()])
-        var recorder = LineRecorder(space)
-        for id in 1...20 {
-            let line = #"{"type":"tasks.task.added","payload":\#(Self.added(id, id))}"#
-            try recorder.add(Array(line.utf8).span)
-        }
-        _ = try recorder.commit()
+        try space.record((1...20).map { TasksPack.line("added", TasksPack.added($0, $0)) })
         let models = try ReadModels(space)
         try models.update()
         let changed = try TasksPack.makeShifted()
@@ -300,23 +260,18 @@ import Testing
         #expect(preview.map(\.table.changed) == [20])
         _ = try space.adopt([changed]) { _, _ in }
         try models.update()
-        let reader = try ModelReader(models.sources())
-        let answer = try reader.answer("SELECT min(place), count(*) FROM task")
-        #expect(try answer.next() == [.integer(101), .integer(20)])
+        let rows = try models.rows("SELECT min(place), count(*) FROM task")
+        #expect(rows == [[.integer(101), .integer(20)]])
         #expect(try models.compare(space.packs).allSatisfy { $0.table.isEmpty })
         // Undone, it stays as it was until the next rebuild.
         #expect(!models.isHeld("tasks"))
         #expect(try models.undo("tasks"))
         #expect(models.isHeld("tasks"))
         try models.update()
-        let before = try ModelReader(models.sources())
-        let old = try before.answer("SELECT min(place) FROM task")
-        #expect(try old.next() == [.integer(1)])
+        #expect(try models.rows("SELECT min(place) FROM task") == [[.integer(1)]])
         let reports = try models.rebuild()
         #expect(reports.flatMap(\.models).map(\.events) == [20, 20])
-        let after = try ModelReader(models.sources())
-        let new = try after.answer("SELECT min(place) FROM task")
-        #expect(try new.next() == [.integer(101)])
+        #expect(try models.rows("SELECT min(place) FROM task") == [[.integer(101)]])
     }
 
     /// What cannot be adopted has no preview.
@@ -336,14 +291,12 @@ import Testing
     @Test func theSizeOfTransactionsDoesNotShow() throws {
         let folder = try TemporaryFolder()
         let space = try Space.create(at: folder.path, packs: [TasksPack.make()])
-        var recorder = LineRecorder(space)
-        for id in 1...40 {
-            let payload = Self.added(id, id, id % 7 == 0 ? "refused" : "a title")
-            try recorder.add(
-                Array(#"{"type":"tasks.task.added","payload":\#(payload)}"#.utf8).span
-            )
-        }
-        _ = try recorder.commit()
+        try space.record(
+            (1...40).map { id in
+                let title = id % 7 == 0 ? "refused" : "a title"
+                return TasksPack.line("added", TasksPack.added(id, id, title))
+            }
+        )
         let digests = try [1, 3, 50_000].map { count in
             let models = try ReadModels(space, chunkCount: count)
             let reports = try models.rebuild().flatMap(\.models)
@@ -367,30 +320,20 @@ import Testing
                 (SELECT count(*) FROM list AS a, list AS b, list AS c, list AS d, list AS e);
             """
         let space = try Space.create(at: folder.path, packs: [TasksPack.make(model: model)])
-        var recorder = LineRecorder(space)
-        for id in 1...60 {
-            let line = #"{"type":"tasks.task.added","payload":\#(Self.added(id, id))}"#
-            try recorder.add(Array(line.utf8).span)
-        }
-        let removed = #"{"type":"tasks.task.removed","payload":{"id":"t1"}}"#
-        try recorder.add(Array(removed.utf8).span)
-        _ = try recorder.commit()
+        try space.record((1...60).map { TasksPack.line("added", TasksPack.added($0, $0)) })
+        try space.record([TasksPack.line("removed", #"{"id":"t1"}"#)])
         let models = try ReadModels(space)
         try models.update()
         #expect(try models.quarantined().map(\.event.rule) == ["limit"])
-        let reader = try ModelReader(models.sources())
-        let answer = try reader.answer("SELECT count(*), max(count) FROM list")
-        #expect(try answer.next() == [.integer(60), .integer(1)])
+        let rows = try models.rows("SELECT count(*), max(count) FROM list")
+        #expect(rows == [[.integer(60), .integer(1)]])
     }
 
     /// Tables follow from the log: what is damaged is made again.
     @Test func aDamagedFileIsBuiltAnew() throws {
         let folder = try TemporaryFolder()
         let space = try Space.create(at: folder.path, packs: [TasksPack.make()])
-        var recorder = LineRecorder(space)
-        let line = #"{"type":"tasks.task.added","payload":\#(Self.added(1, 1))}"#
-        try recorder.add(Array(line.utf8).span)
-        _ = try recorder.commit()
+        try space.record([TasksPack.line("added", TasksPack.added(1, 1))])
         var models = try ReadModels(space)
         try models.update()
         let path = try #require(models.source(of: "tasks")).path
@@ -403,9 +346,7 @@ import Testing
         try Files.replace(name, with: [UInt8](repeating: 0x2a, count: 8192), in: directory)
         try models.update()
         #expect(models.notes.count == 1)
-        let reader = try ModelReader(models.sources())
-        let answer = try reader.answer("SELECT count(*) FROM task")
-        #expect(try answer.next() == [.integer(1)])
+        #expect(try models.rows("SELECT count(*) FROM task") == [[.integer(1)]])
     }
 
     /// A pack that came from elsewhere may be wrong: what the space had goes on.
@@ -418,14 +359,9 @@ import Testing
             model: TasksPack.model.replacing("'refused'", with: "random()")
         )
         _ = try space.adopt([broken]) { _, _ in }
-        var recorder = LineRecorder(space)
-        let line = #"{"type":"tasks.task.added","payload":\#(Self.added(1, 1))}"#
-        try recorder.add(Array(line.utf8).span)
-        _ = try recorder.commit()
+        try space.record([TasksPack.line("added", TasksPack.added(1, 1))])
         try models.update()
         #expect(models.notes.count == 1)
-        let reader = try ModelReader(models.sources())
-        let answer = try reader.answer("SELECT count(*) FROM task")
-        #expect(try answer.next() == [.integer(1)])
+        #expect(try models.rows("SELECT count(*) FROM task") == [[.integer(1)]])
     }
 }

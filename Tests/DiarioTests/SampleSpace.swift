@@ -1,5 +1,8 @@
 import Diario
+import DiarioFormat
 import DiarioLog
+import DiarioProjection
+import DiarioSQLite
 import DiarioSchema
 import DiarioStorage
 import DiarioTestSupport
@@ -13,14 +16,13 @@ enum SampleSpace {
     }
 
     static func fill(_ space: Space) throws {
-        var recorder = LineRecorder(space)
-        for file in BuiltInPacks.files where file.path.contains("/examples/") {
-            for line in file.text.utf8.split(separator: UInt8(ascii: "\n")) {
-                try recorder.add(Array(line).span)
-            }
-            recorder.finish()
-        }
-        _ = try recorder.commit()
+        for lines in examples { try space.record(lines) }
+    }
+
+    /// The example events of each pack, as lines.
+    static var examples: [[String]] {
+        BuiltInPacks.files.filter { $0.path.contains("/examples/") }
+            .map { $0.text.split(separator: "\n").map { String($0) } }
     }
 
     static func lines(
@@ -56,5 +58,26 @@ enum SampleSpace {
         try file.truncate(to: 0)
         try file.write(bytes.span, at: 0)
         return file
+    }
+}
+
+extension Space {
+    /// Records lines as `diario record -` takes them.
+    @discardableResult
+    func record(_ lines: [String]) throws -> [Origin] {
+        var recorder = LineRecorder(self)
+        for line in lines { try recorder.add(Array(line.utf8).span) }
+        recorder.finish()
+        return try recorder.commit()
+    }
+}
+
+extension ReadModels {
+    /// The answer to a question, from what is live.
+    func rows(_ sql: String) throws -> [[Value]] {
+        let answer = try ModelReader(sources()).answer(sql)
+        var rows: [[Value]] = []
+        while let row = try answer.next() { rows.append(row) }
+        return rows
     }
 }

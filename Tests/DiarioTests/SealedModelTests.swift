@@ -30,16 +30,12 @@ import Testing
     @Test(arguments: [1, 2, 3]) func sealedEqualsUnsealedForAllPacks(parts: Int) throws {
         let folder = try TemporaryFolder()
         let space = try Space.create(at: folder.path, packs: PackSource.builtIn())
-        let files = BuiltInPacks.files.filter { $0.path.contains("/examples/") }
+        let examples = SampleSpace.examples
+        let count = examples.count
         for part in 0..<parts {
-            var recorder = LineRecorder(space)
-            for file in files[files.count * part / parts..<files.count * (part + 1) / parts] {
-                for line in file.text.utf8.split(separator: UInt8(ascii: "\n")) {
-                    try recorder.add(Array(line).span)
-                }
-                recorder.finish()
+            for lines in examples[count * part / parts..<count * (part + 1) / parts] {
+                try space.record(lines)
             }
-            _ = try recorder.commit()
             let before = try Self.digests(space, [50_000])
             #expect(before[0].count > 10)
             _ = try space.store.seal(space.id, all: true, waitSeconds: 600)
@@ -58,16 +54,12 @@ import Testing
     @Test func quarantineIsTheSame() throws {
         let folder = try TemporaryFolder()
         let space = try Space.create(at: folder.path, packs: [TasksPack.make()])
-        var recorder = LineRecorder(space)
         for id in 1...60 {
             let title = id % 7 == 0 ? "refused" : "title \(id % 5)"
-            try recorder.add(Self.line("added", Self.added(id, place: id % 40, title)).span)
-            if id % 3 == 0 {
-                let renamed = #"{"id":"t\#(id)","title":"other"}"#
-                try recorder.add(Self.line("renamed", renamed).span)
-            }
+            try space.record([TasksPack.line("added", TasksPack.added(id, id % 40, title))])
+            guard id % 3 == 0 else { continue }
+            try space.record([TasksPack.line("renamed", #"{"id":"t\#(id)","title":"other"}"#)])
         }
-        _ = try recorder.commit()
         let before = try Self.digests(space, [1, 50_000])
         let listed = try Self.quarantined(space)
         #expect(!listed.isEmpty)
@@ -86,9 +78,8 @@ import Testing
         let before = try Self.digests(space)
         let models = try ReadModels(space)
         try models.update()
-        let reader = try ModelReader(models.sources())
-        let sum = try reader.answer("SELECT sum(amountMg), count(*) FROM note").next()
-        #expect(sum == [.integer(210_000 + 610), .integer(40)])
+        let sum = try models.rows("SELECT sum(amountMg), count(*) FROM note")
+        #expect(sum == [[.integer(210_000 + 610), .integer(40)]])
         _ = try space.store.seal(space.id, all: true, waitSeconds: 600)
         #expect(try Self.digests(space) == before)
     }
@@ -107,8 +98,7 @@ import Testing
         }
         let models = try ReadModels(space)
         try models.update()
-        let reader = try ModelReader(models.sources())
-        #expect(try reader.answer("SELECT count(*) FROM note").next() == [.integer(2)])
+        #expect(try models.rows("SELECT count(*) FROM note") == [[.integer(2)]])
         // The one that the newer pack described.
         #expect(try Self.quarantined(space).count == 1)
         try space.close()
@@ -152,9 +142,7 @@ import Testing
         var models = try ReadModels(space)
         try models.update()
         for id in 1...5 {
-            var recorder = LineRecorder(space)
-            try recorder.add(Self.line("added", Self.added(id, place: id, "title")).span)
-            _ = try recorder.commit()
+            try space.record([TasksPack.line("added", TasksPack.added(id, id))])
             try models.update()
         }
         func applied(_ pack: String) throws -> Value? {
@@ -200,21 +188,8 @@ import Testing
 
     // MARK: Events
 
-    private static func line(_ name: String, _ payload: String) -> [UInt8] {
-        Array(#"{"type":"tasks.task.\#(name)","payload":\#(payload)}"#.utf8)
-    }
-
-    private static func added(_ id: Int, place: Int, _ title: String) -> String {
-        #"{"id":"t\#(id)","title":"\#(title)","list":"l\#(id % 3)","place":\#(place)}"#
-    }
-
     private static func record(_ space: Space, _ payloads: [String]) throws {
-        var recorder = LineRecorder(space)
-        for payload in payloads {
-            let line = #"{"type":"notes.note.made","payload":\#(payload)}"#
-            try recorder.add(Array(line.utf8).span)
-        }
-        _ = try recorder.commit()
+        try space.record(payloads.map { #"{"type":"notes.note.made","payload":\#($0)}"# })
     }
 
     private static func quarantined(_ space: Space) throws -> [String] {

@@ -29,17 +29,11 @@ import Testing
     private static let allowance = StepAllowance(steps: 20_000, stepsPerEvent: 1000)
 
     private static func added(_ id: Int) -> String {
-        #"{"id":"t\#(id)","title":"a title","list":"l","place":1}"#
+        TasksPack.added(id, 1)
     }
 
     private static func record(_ space: Space, _ type: String, _ payloads: [String]) throws {
-        var recorder = LineRecorder(space)
-        for payload in payloads {
-            let line = #"{"type":"tasks.task.\#(type)","payload":\#(payload)}"#
-            try recorder.add(Array(line.utf8).span)
-            recorder.finish()
-        }
-        _ = try recorder.commit()
+        try space.record(payloads.map { TasksPack.line(type, $0) })
     }
 
     private static func fill(_ space: Space, slowCount: Int = 40) throws {
@@ -202,8 +196,7 @@ import Testing
         try lock.acquire(waitSeconds: 0)
         defer { lock.release() }
         try models.update(["maps"])
-        let reader = try ModelReader(models.sources())
-        #expect(try reader.answer("SELECT count(*) FROM maps.diario_model").next() != nil)
+        #expect(try models.rows("SELECT count(*) FROM maps.diario_model").count == 1)
         try space.close()
     }
 }

@@ -7,22 +7,9 @@ import Testing
 
 /// Proofs as whoever has a space gets them, with what is said when there is none.
 @Suite struct SpaceProofTests {
-    private func space(in folder: TemporaryFolder) throws -> Space {
-        let space = try Space.create(at: folder.path + "/diary", packs: PackSource.builtIn())
-        var recorder = LineRecorder(space)
-        for file in BuiltInPacks.files where file.path.contains("/examples/") {
-            for line in file.text.utf8.split(separator: UInt8(ascii: "\n")) {
-                try recorder.add(Array(line).span)
-            }
-        }
-        recorder.finish()
-        _ = try recorder.commit()
-        return space
-    }
-
     @Test func everyEventIsProvenWithItsRow() throws {
         let folder = try TemporaryFolder()
-        let space = try space(in: folder)
+        let space = try SampleSpace.make(folder.path + "/diary")
         let root = try space.stats().root
         let head = try space.stats().state.head
         var commitmentCount = 0
@@ -51,7 +38,7 @@ import Testing
 
     @Test func whatCannotBeProvenIsSaid() throws {
         let folder = try TemporaryFolder()
-        let space = try space(in: folder)
+        let space = try SampleSpace.make(folder.path + "/diary")
         let head = try space.stats().state.head
         func message(_ body: () throws(DiarioError) -> ProofText) -> String? {
             do throws(DiarioError) {

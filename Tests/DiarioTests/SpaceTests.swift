@@ -43,32 +43,6 @@ import Testing
         }
     }
 
-    @Test func recordedLinesAreReadBackAsTheyWere() throws {
-        let folder = try TemporaryFolder()
-        let space = try Space.create(at: folder.path + "/diary", packs: PackSource.builtIn())
-        var recorder = LineRecorder(space)
-        let examples = BuiltInPacks.files.filter { $0.path.contains("/examples/") }
-        var count = 0
-        for file in examples {
-            for line in file.text.utf8.split(separator: UInt8(ascii: "\n")) {
-                try recorder.add(Array(line).span)
-                count += 1
-            }
-            recorder.finish()
-        }
-        let origins = try recorder.commit()
-        #expect(origins.count == count)
-        #expect(try space.stats().state.events == count)
-        let root = try space.stats().root
-        try space.close()
-
-        let again = try Space.open(at: folder.path + "/diary", access: .readOnly)
-        #expect(try again.stats().root == root)
-        let verification = try again.verify { _ in }
-        #expect(verification.isOK, "\(verification.faults)")
-        #expect(verification.root == root)
-    }
-
     /// Packs are read while the log is; what nobody adopted does no harm, what is needed does.
     @Test func aDamagedPackMattersIfItWasAdopted() throws {
         let folder = try TemporaryFolder()
@@ -103,17 +77,6 @@ import Testing
         #expect(space.packs.isEmpty)
         #expect(try space.stats().state.head == 0)
         try space.close()
-    }
-
-    @Test func theFirstAppendOfADiaryIsDurableAndFound() async throws {
-        let folder = try TemporaryFolder()
-        let meals = SchemaFolder.path + "/meals"
-        let diary = try Diary.create(at: folder.path + "/diary", schemas: [meals])
-        var batch = diary.makeBatch()
-        try batch.add("meals.weight.recorded", json: #"{"day":"2026-11-20","source":"manual"}"#)
-        let origins = try await diary.append(batch)
-        #expect(origins.count == 1)
-        try await diary.close()
     }
 
     /// Whoever records for hours takes up what others adopt meanwhile.

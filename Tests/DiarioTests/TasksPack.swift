@@ -13,6 +13,16 @@ enum TasksPack {
         )
     }
 
+    /// The payload of a task that is added.
+    static func added(_ id: Int, _ place: Int, _ title: String = "a title") -> String {
+        #"{"id":"t\#(id)","title":"\#(title)","list":"l\#(id % 3)","place":\#(place)}"#
+    }
+
+    /// An event of a type of this pack, as a line.
+    static func line(_ type: String, _ payload: String) -> String {
+        #"{"type":"tasks.task.\#(type)","payload":\#(payload)}"#
+    }
+
     static func make(
         model: String = TasksPack.model,
         extra: [String: String] = [:]

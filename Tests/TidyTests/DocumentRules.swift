@@ -1,23 +1,6 @@
-// Rules on documents: their titles, and the tables of limits in schema/limits.md.
+// The rule on the tables of limits in schema/limits.md.
 
 enum DocumentRules {
-    /// A Markdown document has exactly one title: one line that begins with `# `.
-    static func titles(_ file: SourceFile) -> [Finding] {
-        guard file.isMarkdown else { return [] }
-        var isInFence = false
-        var titleLines: [Int] = []
-        for (index, line) in file.lines.enumerated() {
-            if line.starts(with: "```".utf8) || line.starts(with: "~~~".utf8) { isInFence.toggle() }
-            if !isInFence, line.starts(with: "# ".utf8) { titleLines.append(index + 1) }
-        }
-        if titleLines.isEmpty {
-            return [Finding(file, 1, "no title: begin with `# ` and its name")]
-        }
-        return titleLines.dropFirst().map {
-            Finding(file, $0, "a second title: write `## `, or make it a document of its own")
-        }
-    }
-
     /// schema/limits.md has a row `| name | value |` for each limit of `Limits.swift`, no others.
     static func limits(_ source: SourceFile, document: SourceFile) -> [Finding] {
         let limits = declaredLimits(source)

@@ -64,13 +64,6 @@ extension RuleSample {
             good: String(repeating: "\u{e9}", count: 100),
             bad: String(repeating: "\u{e9}", count: 101)
         ),
-        RuleSample(
-            "binaries",
-            SizeRules.largeBinaries,
-            path: "schema/a.png",
-            good: String(repeating: "\0", count: 65536),
-            bad: String(repeating: "\0", count: 65537)
-        ),
     ]
 
     static let words = [
@@ -79,13 +72,6 @@ extension RuleSample {
             WordRules.bannedWords,
             good: "package import A",
             bad: "@testable import A"
-        ),
-        RuleSample(
-            "forced try",
-            WordRules.bannedWords,
-            good: "try !a() // try!",
-            bad: "\ntry! a()",
-            line: 2
         ),
         RuleSample("forced cast", WordRules.bannedWords, good: "a as? B", bad: "a as! B"),
         RuleSample(
@@ -137,40 +123,6 @@ extension RuleSample {
             WordRules.bannedWords,
             good: "Task.yield()",
             bad: "Task.detached { a() }"
-        ),
-        RuleSample(
-            "marks",
-            WordRules.unfinishedMarks,
-            good: #"let a = "TODO" // To do"#,
-            bad: "a\n// TO" + "DO: b",
-            line: 2
-        ),
-        RuleSample(
-            "marks in blocks",
-            WordRules.unfinishedMarks,
-            good: "/* fix me */",
-            bad: "/* a\n FIX" + "ME */",
-            line: 2
-        ),
-        RuleSample(
-            "marks in scripts",
-            WordRules.unfinishedMarks,
-            path: "tools/check",
-            good: "# to do",
-            bad: "#\n# TO" + "DO",
-            line: 2
-        ),
-        RuleSample(
-            "forced unwraps",
-            WordRules.forcedUnwraps,
-            good: #"a != b; !a; f(!a); g("a!") // a!"#,
-            bad: "a().b!.c"
-        ),
-        RuleSample(
-            "unwrapping types",
-            WordRules.forcedUnwraps,
-            good: "var a: Int?",
-            bad: "var a: Int!"
         ),
         RuleSample(
             "foreign characters",

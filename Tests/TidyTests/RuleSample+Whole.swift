@@ -111,15 +111,6 @@ extension RuleSample {
             bad: "`found.txt`"
         ),
         RuleSample(
-            "titles",
-            DocumentRules.titles,
-            path: "a.md",
-            good: "# A\n```\n# b\n```\n## C\n",
-            bad: "# A\n\n# B\n",
-            line: 3
-        ),
-        RuleSample("no title", DocumentRules.titles, path: "a.md", good: "# A", bad: "## A\n#B"),
-        RuleSample(
             "missing limits",
             { DocumentRules.limits(limits, document: $0) },
             path: "schema/limits.md",

@@ -4,7 +4,6 @@ enum SizeRules {
     static let lineCountMax = 500
     static let functionLineCountMax = 70
     static let columnMax = 100
-    static let binarySizeMax = 64 * 1024
 
     /// Files of code have at most 500 lines, unless their first line says what generated them.
     static func longFiles(_ file: SourceFile) -> [Finding] {
@@ -110,14 +109,5 @@ enum SizeRules {
             guard columnCount > columnMax else { return nil }
             return Finding(file, index + 1, "\(columnCount) columns: break it before column 101")
         }
-    }
-
-    /// Binary files over 64 KiB are golden bytes and live in `schema/vectors`.
-    static func largeBinaries(_ file: SourceFile) -> [Finding] {
-        guard file.isBinary, file.bytes.count > binarySizeMax,
-            !file.path.hasPrefix("schema/vectors/")
-        else { return [] }
-        let message = "\(file.bytes.count) bytes: make it when it is needed, or a golden vector"
-        return [Finding(file, 1, message)]
     }
 }

@@ -35,9 +35,6 @@ struct SourceFile {
 
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// A zero byte among the first ones, as git judges it.
-    var isBinary: Bool { bytes.prefix(8000).contains(0) }
-
     /// Code and scripts, as opposed to documents, data and golden bytes.
     var isCode: Bool {
         let endings = [".swift", ".c", ".h", ".modulemap", ".py", ".sh", ".sql", ".js"]

@@ -28,7 +28,6 @@ enum WordRules {
 
     static let banned: [BannedWords] = [
         BannedWords(["@", "testable"], "give what the test needs `package` access"),
-        BannedWords(["try", "!"], "use `try` and let the error go on, or handle it"),
         BannedWords(["as", "!"], "use `as?` with `guard`, or a type that needs no cast"),
         BannedWords(["fatalError", "("], "throw, or `preconditionFailure(\"why it cannot be\")`"),
         BannedWords(
@@ -77,36 +76,6 @@ enum WordRules {
         // `try !flag` negates.
         if words.last == "!" { return !tokens[index + 1].isSpaced }
         return true
-    }
-
-    /// Marks of unfinished work, in comments of Swift and anywhere in other text.
-    static func unfinishedMarks(_ file: SourceFile) -> [Finding] {
-        guard !file.isBinary, file.name != "LICENSE" else { return [] }
-        let places: [(line: Int, text: String)]
-        if file.isSwift {
-            places = file.comments.map { ($0.line, $0.text) }
-        } else {
-            places = file.lines.enumerated().map { ($0 + 1, String(decoding: $1, as: UTF8.self)) }
-        }
-        // Put together, so that this file does not find itself.
-        let marks = ["TO" + "DO", "FIX" + "ME"]
-        return places.flatMap { place in
-            marks.filter(place.text.contains).map {
-                Finding(file, place.line, "`\($0)`: do it, or write it down as a decision")
-            }
-        }
-    }
-
-    /// A `!` that unwraps, or a type that unwraps by itself.
-    static func forcedUnwraps(_ file: SourceFile) -> [Finding] {
-        file.tokens.indices.dropFirst().compactMap { index in
-            let (token, before) = (file.tokens[index], file.tokens[index - 1])
-            guard token.isSign("!"), !token.isSpaced else { return nil }
-            guard before.kind != .sign || ")]?>".contains(before.text) else { return nil }
-            // These have rules of their own.
-            guard !["try", "as"].contains(before.text) else { return nil }
-            return Finding(file, token.line, "`\(before.text)!`: use `guard let`, or throw")
-        }
     }
 
     /// Swift, C and scripts are ASCII, so that what is read is what is compiled.

@@ -5,7 +5,7 @@
 
 Loads every schema of the packs of this repository, judges their examples and COUNT generated
 payloads, most of them with one fault, and asks HARNESS, the program `DiarioHarness`, about each;
-then the same with the pack FORMS below, which has a field of every form. Exits with 1 if a verdict
+then the same with a pack that has a field of every form. Exits with 1 if a verdict
 differs and the difference is not one of INTENDED, or if one of INTENDED is no difference any more.
 Needs: pip install 'jsonschema[format]'.
 """
@@ -22,6 +22,7 @@ import tempfile
 
 import jsonschema
 
+from diario_payloads.forms import write_forms
 from diario_payloads.near_misses import encoded, fitting, mutated
 
 # Where Diario differs on purpose. All but the last: Diario refuses what jsonschema takes.
@@ -40,45 +41,6 @@ INTENDED = {
 }
 
 MAY_AGREE = {"batch-reference"}  # As the harness may or may not take them.
-
-# A field of every form, with bounds and without; the packs of the repository use only some.
-FORMS = {
-    "id": {"type": "string", "maxLength": 300, "x-diario-id": "new"},
-    "small": {"type": "integer", "minimum": -3, "maximum": 3},
-    "least": {"type": "integer", "minimum": 1},
-    "most": {"type": "integer", "maximum": 0},
-    "any": {"type": "integer"},
-    "share": {"type": "number", "minimum": -0.5, "maximum": 1},
-    "number": {"type": "number"},
-    "text": {"type": "string", "minLength": 2, "maxLength": 5},
-    "free": {"type": "string"},
-    "code": {"type": "string", "pattern": "^[a-z][a-z0-9_]{0,9}$"},
-    "found": {"type": "string", "pattern": "(ab|c+)d?"},
-    "dotted": {"type": "string", "pattern": "^.{2}\\.(\\w|-)+\\s?[^\\d\\s]$"},
-    "long": {"type": "string", "pattern": "^(?:x{3,5}|[A-F]+)*y?$", "maxLength": 30},
-    "flag": {"type": "boolean"},
-    "one": {"enum": ["only"]},
-    "some": {"enum": ["a", "ab", "abc", "\u00e8", "a b"], "type": "string"},
-    "day": {"type": "string", "format": "date"},
-    "moment": {"type": "string", "format": "date-time"},
-    "key": {"type": "string", "format": "uuid"},
-    "blob": {"type": "string", "contentEncoding": "base64"},
-    "hash": {"type": "string", "contentEncoding": "base64", "minLength": 44, "maxLength": 44},
-    "list": {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1,
-             "maxItems": 3},
-    "keys": {"type": "array", "items": {"type": "string", "format": "uuid"}},
-    "tree": {
-        "type": "object", "additionalProperties": False, "required": ["left"],
-        "properties": {
-            "left": {"type": "array", "maxItems": 2, "items": {
-                "type": "object", "additionalProperties": False, "properties": {
-                    "at": {"type": "string", "format": "date-time"},
-                    "on": {"type": "string", "format": "date"},
-                    "of": {"enum": ["x", "y"]},
-                    "by": {"type": "string", "maxLength": 3}}}},
-            "right": {"type": "number", "minimum": 0},
-            "bytes": {"type": "string", "contentEncoding": "base64", "maxLength": 8}}},
-}
 
 
 def ecma_pattern(pattern):
@@ -224,20 +186,6 @@ def judge_examples(comparison, types, root):
             has_reference = re.search(r'"#[0-9]+"', line) is not None
             comparison.add(
                 kind, json.dumps(event["payload"]), "batch-reference" if has_reference else None)
-
-
-def write_forms(root):
-    """Makes the pack of FORMS: one type with a subject, one that requires every field."""
-    folder = root / "forms" / "events"
-    folder.mkdir(parents=True)
-    (root / "forms" / "pack.json").write_text('{"name": "forms", "version": 1}')
-    every = [name for name in FORMS if name != "id"]
-    for version, required in ((1, ["small", "tree"]), (2, every)):
-        schema = {
-            "title": "forms.form.filled", "x-diario-version": version, "x-diario-subject": "id",
-            "type": "object", "additionalProperties": False, "required": required,
-            "properties": FORMS}
-        (folder / f"form.filled.{version}.json").write_text(json.dumps(schema, indent=1))
 
 
 def main():

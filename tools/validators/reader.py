@@ -2,9 +2,9 @@
 """Compares two readers of one log: the program, and the one written from the format document.
 
 Use: reader.py PROGRAM. Reads the golden directories of version 1. Makes spaces, records the packs'
-examples in several ways, and random events until some are sealed, also as pending ones of a
-replica, and asks both readers for all events and for the root; and has proofs checked by the second
-one. Exit 0 if they agree, 1 if not.
+examples in several ways, and random events, with a field of every form, until some are sealed, also
+as pending ones of a replica, and asks both readers for all events and for the root; and has proofs
+checked by the second one. Exit 0 if they agree, 1 if not.
 """
 
 import hashlib
@@ -17,9 +17,10 @@ import tarfile
 import tempfile
 import time
 
-from diario_format import directory, schemas
+from diario_format import directory
 from diario_format.proofs import Proof
-from diario_format.segment_generate import LogGenerator
+from diario_payloads.forms import write_forms
+from diario_payloads.lines import Lines
 from diario_program import Diario, weight
 from diario_program.serving import Server
 
@@ -63,15 +64,13 @@ def sealed_count(space):
     return sum(listed.count for listed in directory.Manifest(path.read_bytes()).segments)
 
 
-def record_and_seal(program, space, seed):
+def record_and_seal(program, space, paths, seed):
     """Records random events by a process that lives until two runs are sealed."""
-    packs = [pack for pack in schemas.read_packs(ROOT / "schema") if pack.name != "engine"]
-    types = [event_type for pack in packs for event_type in pack.types]
-    generator = LogGenerator(types, random.Random(seed), positioned=False)
-    lines = "".join(generator.lines(SEALED_COUNT + 1000))
+    lines = Lines(paths, random.Random(seed))
+    text = "\n".join(lines.line() for _ in range(SEALED_COUNT + 1000))
     recorder = subprocess.Popen([program, "-C", space, "record", "-", "--quiet"],
                                 stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-    recorder.stdin.write(lines.encode("utf-8"))
+    recorder.stdin.write((text + "\n").encode("utf-8"))
     recorder.stdin.flush()
     end = time.monotonic() + SEALING_SECONDS_MAX
     while sealed_count(space) < SEALED_COUNT and recorder.poll() is None:
@@ -165,8 +164,12 @@ def main():
         run(program, "-C", copy, "import", "-", text=run(program, "-C", space, "export", "--all"))
         results.append(compare(program, copy, "the same import again"))
         sealed = f"{folder}/sealed"
-        run(program, "init", sealed, "--pack", "all")
-        record_and_seal(program, sealed, seed=1)
+        write_forms(pathlib.Path(folder))
+        run(program, "init", sealed, "--pack", "all", "--schema", f"{folder}/forms")
+        paths = [*pathlib.Path(folder, "forms").glob("events/*.json"),
+                 *(path for path in ROOT.glob("schema/*/events/*.json")
+                   if path.parts[-3] != "engine")]
+        record_and_seal(program, sealed, sorted(paths), seed=1)
         results.append(compare(program, sealed, "sealed events"))
         run(program, "-C", sealed, "record", "-", "--quiet", text=examples)
         results.append(compare(program, sealed, "sealed events and later ones"))

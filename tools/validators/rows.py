@@ -10,7 +10,7 @@ import argparse
 import os
 import sys
 
-from diario_format import check_log, schemas, segment_harness, vectors
+from diario_format import check_log, schemas, vectors
 from diario_format.primitives import FormatError
 
 DIFFERENCES_SHOWN_MAX = 20
@@ -30,17 +30,6 @@ def report(differences):
 def run_vectors(arguments):
     count, differences = vectors.run(arguments.folder)
     print(f"{count} values of vectors compared, {len(differences)} differ")
-    return report(differences)
-
-
-def run_segments(arguments):
-    packs = schemas.read_packs(arguments.schema)
-    types = [event_type for pack in packs for event_type in pack.types]
-    agreed, differences = segment_harness.run(
-        arguments.program, types, arguments.events, arguments.seed
-    )
-    print(f"{agreed} events in segments agree, {len(differences)} differ "
-          f"(seed {arguments.seed})")
     return report(differences)
 
 
@@ -64,12 +53,6 @@ def folder(text):
     return text
 
 
-def positive(text):
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text} is not a number from 1")
-    return int(text)
-
-
 def parser():
     main_parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     commands = main_parser.add_subparsers(dest="command", required=True)
@@ -77,15 +60,6 @@ def parser():
     command = commands.add_parser("vectors", help="recompute every value of the golden vectors")
     command.add_argument("folder", type=folder, help="the folder with the *.json files")
     command.set_defaults(run=run_vectors)
-
-    command = commands.add_parser("segments",
-                                  help="read random events that the program sealed")
-    command.add_argument("program", help="the program `DiarioHarness`")
-    command.add_argument("--events", type=positive, default=5000, help="at least so many (5000)")
-    command.add_argument("--seed", type=int, default=1, help="the seed of chance (1)")
-    command.add_argument("--schema", type=folder, default=DEFAULT_SCHEMA,
-                         help="the folder of packs")
-    command.set_defaults(run=run_segments)
 
     command = commands.add_parser("log", help="read and check a data directory")
     command.add_argument("folder", type=folder, help="the folder that holds `.diario`")

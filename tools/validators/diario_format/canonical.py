@@ -1,4 +1,7 @@
-"""JSON: a reader that keeps numbers exact, and the canonical form of RFC 8785."""
+"""JSON: a reader that keeps numbers exact, and the canonical form of RFC 8785.
+
+Integers of 64 bits keep all their digits, as `rows.md` says.
+"""
 
 import json
 import math
@@ -119,6 +122,8 @@ def canonical_json(value):
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, int) and -2**63 <= value < 2**63:
+        return str(value)
     if isinstance(value, (int, float)):
         return number_text(value)
     if isinstance(value, str):

@@ -209,13 +209,6 @@ def origin_text(replica, sequence):
     return f"{id_text(replica)}-{sequence}"
 
 
-def parse_origin(text):
-    replica, hyphen, sequence = text.partition("-")
-    if not hyphen or not sequence.isdecimal() or not sequence.isascii() or sequence[0] == "0":
-        raise FormatError(f"not an origin: {text!r}")
-    return parse_id(replica), int(sequence)
-
-
 def clock_milliseconds(clock):
     return clock >> CLOCK_COUNTER_BITS
 

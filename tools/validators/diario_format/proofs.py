@@ -11,7 +11,6 @@ from .small_files import make_small_file, small_file
 
 SIZE_MAX = 2**62 - 1
 TILE_WIDTH = 256
-TILE_SIZE = 32 * TILE_WIDTH
 TEXT_SIZE_MAX = 1024 * 1024
 TILE_NAME = re.compile(r"tile/(0|[1-9][0-9]*)/((?:x[0-9]{3}/)*[0-9]{3})(?:\.p/([1-9][0-9]*))?")
 HASH = re.compile(r"[0-9a-f]{64}")

@@ -51,10 +51,6 @@ class EventType:
         new_ids = [field.name for field in fields if field.is_new_id]
         self.new_id_field = new_ids[0] if new_ids else None
 
-    @property
-    def pack_name(self):
-        return self.name.partition(".")[0]
-
 
 class Pack:
     """The files of one pack, and the types among them."""

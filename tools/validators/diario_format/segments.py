@@ -162,10 +162,6 @@ class Segment(Envelope):
             if salt is not None:
                 event.commitment = commitment_of(salt, part)
 
-    def without_salt(self):
-        """Events whose personal part is there, but no salt, so that they have no row."""
-        return [event for event in self.events if event.has_personal and event.commitment is None]
-
     def row_bytes(self):
         """The size of public parts, and personal parts or commitments."""
         return sum(len(encode_public_part(event)) + self.second_size(event)

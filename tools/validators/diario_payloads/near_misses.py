@@ -111,7 +111,8 @@ def fitting(chance, schema):
         value = chance.choice([low, high, chance.randint(low, high), max(low, min(high, 1000))])
         spellings = [str(value)]
         if abs(value) < 2**53:
-            spellings += [f"{value}.0", f"{value}.00e0", f"{value}0e-1", f"{value}E+0"]
+            spellings += [f"{value}.0", f"{value}.00e0", f"{value}E+0"]
+            spellings += [f"{value}0e-1"] if value else []
         return Raw(chance.choice(spellings))
     if kind == "number":
         low, high = schema.get("minimum", -1e6), schema.get("maximum", 1e6)
