@@ -67,8 +67,8 @@ public actor Diary {
 
     package init(space: Space) { shared = SharedSpace(space) }
 
-    /// The space as it was known last.
-    nonisolated var space: Space { shared.current }
+    /// The space as it was known last: a sync may have put another one in its place.
+    package nonisolated var space: Space { shared.current }
 
     /// Makes a diary in the folder at `path`, with the packs of these folders.
     ///

@@ -1,9 +1,10 @@
 // What Embedded Swift has not, for a page with one thread.
 #if hasFeature(Embedded)
-/// Stands in for `Synchronization.Mutex`, which Embedded Swift has not, where there is one thread.
+// Sendable because a page has one thread.
+/// Stands in for `Synchronization.Mutex`, which Embedded Swift has not.
 package struct Mutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     // A class, since Embedded Swift (6.3.1) does not find the `deinit` of a structure of another
-    // module. Sendable because there is no other thread.
+    // module.
     private final class Place {
         var value: Value
         init(_ value: consuming Value) { self.value = value }

@@ -16,7 +16,7 @@ import Testing
         let space = try Space.create(at: folder.path, packs: PackSource.builtIn())
         let models = try ReadModels(space)
         for statement in ["SELECT * FROM weight", "SELECT * FROM meals.WEIGHT"] {
-            let error = #expect(throws: ProjectionError.self) {
+            let error = #expect(throws: DiarioError.self) {
                 _ = try PreparedQuestion(statement, [:], models).answer()
             }
             #expect(error?.message.contains("read models of meals are not built") == true)
@@ -95,7 +95,7 @@ import Testing
             try models.ask(.sql(sql, [:])).answer().next()?.values
         }
         for sql in ["SELECT count(*) FROM place", "SELECT p.name FROM \"place\" AS p"] {
-            let error = #expect(throws: ProjectionError.self, "\(sql)") { try answer(sql) }
+            let error = #expect(throws: DiarioError.self, "\(sql)") { try answer(sql) }
             #expect(error?.message.contains("fish.place or maps.place") == true)
         }
         for sql in [

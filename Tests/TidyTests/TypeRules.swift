@@ -54,7 +54,7 @@ enum TypeRules {
         "DiarioSimulation.SyncWorld": (2500, "one world: every step sees all machines of it"),
         "DiarioSimulation.World": (1400, "one world: every step sees all processes of it"),
         "DiarioBench.WorkloadGenerator": (1400, "measures only"),
-        "DiarioEngine.Space": (1400, "what can be asked of a space, by subject"),
+        "DiarioEngine.Space": (1500, "what can be asked of a space, by subject"),
         "DiarioHTTP.ServedDirectory": (1300, "the routes, by subject"),
         "Diario.Diary": (1100, "the one door of an app, half of it documentation"),
         "DiarioServer.ControlFile": (1300, "to be cut: the tables of a server"),
@@ -111,7 +111,7 @@ enum TypeRules {
         "DiarioSchema": [
             ["Patterns"], ["", "Events", "JSON", "Packs", "SQL", "Types"],
         ],
-        "DiarioServer": [["", "Control", "Publishing"]],
+        "DiarioServer": [["", "Control", "Publishing"], ["Folder"]],
         "DiarioSimulation": [["Events"], ["Reading"], ["Model"], ["World"], [""], ["Sync"]],
         "DiarioStorage": [[""], ["CrashDisk", "POSIX"]],
         "DiarioSync": [["Messages"], ["Replica"]],

@@ -123,6 +123,7 @@ def check_restoring(checks, diario, server, folder):
     """A server that was put back to a backup, and one that lost everything, get it back."""
     admin = {"DIARIO_TOKEN": server.token("lost", "admin", "--actor", "ann")}
     user = {"DIARIO_TOKEN": server.token("lost", "read,append", "--actor", "bob")}
+    first_user = dict(user)
     ann, bob = str(folder / "ann"), str(folder / "bob")
     diario.good("clone", server.url("lost"), ann, environment=admin)
     diario.good("clone", server.url("lost"), bob, environment=user)
@@ -163,6 +164,17 @@ def check_restoring(checks, diario, server, folder):
     restored(before, "after the loss")
     rows = diario.good("replicas", "--data", server.data, "--json").json
     checks.true("bob" in [row.get("actor") for row in rows], f"a replica has an owner: {rows}")
+    # Put back once more, but nobody gives back: the replica begins again with what the backup has.
+    server.stop()
+    shutil.rmtree(server.data)
+    shutil.copytree(backup, server.data)
+    diario.good("authority", "resume", "--data", server.data)
+    server.start()
+    before = diario.origins(bob)
+    diario.good("-C", bob, "sync", environment=first_user)
+    checks.equal(sorted(diario.origins(bob)), sorted(before), "nothing was lost by resuming")
+    status = diario.good("-C", bob, "status", "--json").json
+    checks.true(status["lastSync"] is not None, f"the sync is remembered: {status}")
 
 
 def check(path, folder):

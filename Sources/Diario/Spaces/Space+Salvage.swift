@@ -22,7 +22,7 @@ extension Space {
     ) throws -> SalvageReport {
         let source = try openForSalvage(path)
         let folder = try POSIXDirectory(path: target, access: .create)
-        guard try folder.list("").isEmpty else { throw StorageError.exists(target) }
+        guard try folder.list("").isEmpty else { throw DiarioError(StorageError.exists(target)) }
         let draft = try SpaceDraft(at: target)
         do {
             let directory = try POSIXDirectory(path: draft.path, access: .create)

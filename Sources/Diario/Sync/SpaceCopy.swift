@@ -32,6 +32,20 @@ package struct SpaceCopy: Sendable {
         laneOf damaged: String? = nil,
         progress: @escaping @Sendable (FirstCopy.Progress) -> Void
     ) async throws -> TakenLane? {
+        do {
+            return try await copy(to: path, from: transport, remote, laneOf: damaged, progress)
+        } catch {
+            throw DiarioError(error)
+        }
+    }
+
+    private static func copy(
+        to path: String,
+        from transport: HTTPTransport,
+        _ remote: RemoteServer,
+        laneOf damaged: String?,
+        _ progress: @escaping @Sendable (FirstCopy.Progress) -> Void
+    ) async throws -> TakenLane? {
         let lanes = try damaged.map { try Space.openForSalvage($0) }
         // First, so that a wrong address or token leaves nothing behind.
         let listing = try await listing(from: transport)

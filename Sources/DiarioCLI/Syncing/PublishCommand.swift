@@ -78,8 +78,8 @@ enum PublishCommand {
                 if try !space.isPublishing() { try space.setRemote(nil) }
                 throw error
             }
-            let head = space.head
-            try space.noteSync(head: head)
+            let head = server.space.head
+            try server.space.noteSync(head: head)
             try call.answer(
                 "published \(Show.count(head, "event")) at \(server.remote.address)",
                 ["published": true, "head": head, "address": server.remote.address]

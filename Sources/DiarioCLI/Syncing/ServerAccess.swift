@@ -76,9 +76,10 @@ struct ServerAccess: Sendable {
 struct ServerConnection {
     let call: Invocation
     let diary: Diary
-    let space: Space
     let remote: RemoteServer
     let transport: HTTPTransport
+
+    var space: Space { diary.space }
 }
 
 extension Invocation {
@@ -104,7 +105,6 @@ extension Invocation {
                 ServerConnection(
                     call: self,
                     diary: diary,
-                    space: space,
                     remote: remote,
                     transport: transport
                 )

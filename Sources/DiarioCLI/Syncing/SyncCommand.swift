@@ -57,7 +57,7 @@ enum SyncCommand {
             }
         } body: { server in
             if isWatching {
-                try await noting(server.space) { try await watch(server) }
+                try await noting(server) { try await watch(server) }
             } else {
                 try await once(server)
             }
@@ -66,11 +66,11 @@ enum SyncCommand {
 
     /// Remembers why a sync failed, for `diario status`.
     private static func noting<Value>(
-        _ space: Space,
+        _ server: ServerConnection,
         _ body: () async throws -> Value
     ) async throws -> Value {
         do { return try await body() } catch {
-            noteFailure(Failure(error).message, space)
+            noteFailure(Failure(error).message, server.space)
             throw error
         }
     }
@@ -83,9 +83,10 @@ enum SyncCommand {
     // MARK: Once
 
     private static func once(_ server: ServerConnection) async throws {
-        let (call, space) = (server.call, server.space)
-        let known = Set(try space.readInbox().0.map(\.origin))
-        let report = try await noting(space) { try await exchange(server) }
+        let call = server.call
+        let known = Set(try server.space.readInbox().0.map(\.origin))
+        let report = try await noting(server) { try await exchange(server) }
+        let space = server.space
         try space.noteSync(head: report.head)
         let refused = try space.readInbox().0.filter { !known.contains($0.origin) }
         try call.answer(
@@ -160,7 +161,7 @@ enum SyncCommand {
     // MARK: Watching
 
     private static func watch(_ server: ServerConnection) async throws {
-        let (call, space) = (server.call, server.space)
+        let call = server.call
         let (diary, transport) = (server.diary, server.transport)
         Interrupt.catchSignals()
         let isJSON = call.isJSON
@@ -185,10 +186,10 @@ enum SyncCommand {
                 try call.output.line(line)
                 try call.output.flush()
                 guard status.phase == .upToDate else {
-                    noteFailure(status.lastError, space)
+                    noteFailure(status.lastError, server.space)
                     continue
                 }
-                try space.noteSync(head: status.head)
+                try server.space.noteSync(head: status.head)
             }
             guard !Interrupt.isRaised else { return }
             while try await group.next() != nil {}
