@@ -32,8 +32,7 @@ extension Value {
         } else if let number = Int64(text), String(number) == text {
             self = .integer(number)
         } else if text.count >= 2, text.hasPrefix("'"), text.hasSuffix("'") {
-            let parts = inner.split(separator: "''", omittingEmptySubsequences: false)
-            self = .text(parts.joined(separator: "'"))
+            self = .text(String(inner).replacing("''", with: "'"))
         } else if isDecimal, text.contains("."), let number = Double(text), number.isFinite {
             self = .real(number)
         } else {

@@ -32,7 +32,7 @@ struct SealedTypes {
             )
             if known[entry] == nil { new[entry] = type }
         }
-        known.merge(new) { known, _ in known }
+        for (entry, type) in new where known[entry] == nil { known[entry] = type }
         store.segments.keep(new)
     }
 
