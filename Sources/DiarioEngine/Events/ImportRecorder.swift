@@ -63,13 +63,14 @@ struct ImportRecorder {
         takesAuthority: Bool
     ) throws(DiarioError) {
         let isAuthority = status.manifest.authority != nil
+        var own: [ReplicaID: UInt64] = [:]
+        for tally in status.tallies {
+            own[tally.replica] = max(own[tally.replica] ?? 0, tally.lastSequence)
+        }
         self.init(
             space,
             try ImportLedger(space, isAuthority: isAuthority),
-            own: Dictionary(
-                status.tallies.map { ($0.replica, $0.lastSequence) },
-                uniquingKeysWith: { max($0, $1) }
-            ),
+            own: own,
             by: nil
         )
         self.takesAuthority = takesAuthority

@@ -65,7 +65,7 @@ struct ModelEvents {
                     break
                 }
             } catch {
-                throw .source(error)
+                throw ApplyError(error)
             }
             try file.apply(rows.line, care)
             progress.last = rows.line.position ?? progress.last
@@ -83,7 +83,7 @@ struct ModelEvents {
         guard var current = segment else { return }
         let window: ColumnWindow
         do throws(LogError) { window = try current.columns.window(from: current.next) } catch {
-            throw .source(DiarioError(error))
+            throw ApplyError(DiarioError(error))
         }
         let countMax = countMax - progress.count
         let (next, count) = try file.apply(current.events, window, countMax: countMax, care)

@@ -439,16 +439,31 @@ package final class ModelUpdate {
     private func reading<Value: ~Copyable>(
         _ body: () throws(DiarioError) -> Value
     ) throws(ApplyError) -> Value {
-        do { return try body() } catch { throw .source(error) }
+        do { return try body() } catch { throw ApplyError(error) }
     }
+}
+
+/// Why events could not be read.
+private final class FailedEvents: SourceFailure {
+    let error: DiarioError
+
+    init(_ error: DiarioError) { self.error = error }
+}
+
+extension ApplyError {
+    /// The error of events that could not be read.
+    init(_ error: DiarioError) { self = .source(FailedEvents(error)) }
 }
 
 extension DiarioError {
     fileprivate init(_ error: ApplyError) {
         switch error {
         case .file(let error): self.init(error)
-        case .source(let error as DiarioError): self = error
-        case .source(let error): self.init(.system, "\(error)")
+        case .source(let failure):
+            guard let failure = failure as? FailedEvents else {
+                preconditionFailure("events come from the log")
+            }
+            self = failure.error
         case .needsCare: preconditionFailure("an event that needs care is applied with care")
         }
     }

@@ -19,12 +19,12 @@ extension ReadModels {
             )
         }
         try space.refuseChangedSchemas(packs)
-        var differences: [(String, TableDifference)] = []
+        var differences: [(pack: String, table: TableDifference)] = []
         for pack in packs where !pack.sql.readModels.isEmpty {
             let found = try builder.alone { () throws(DiarioError) in
                 try compare(pack, progress)
             }
-            differences += found.map { (pack.name, $0) }
+            differences += found.map { (pack: pack.name, table: $0) }
         }
         return differences
     }

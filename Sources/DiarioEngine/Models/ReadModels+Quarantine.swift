@@ -7,14 +7,14 @@ extension ReadModels {
     package func quarantined(
         of names: [String]? = nil
     ) throws(DiarioError) -> [(pack: String, event: QuarantinedEvent)] {
-        var all: [(String, QuarantinedEvent)] = []
+        var all: [(pack: String, event: QuarantinedEvent)] = []
         for pack in packs where names?.contains(pack.name) ?? true {
             guard let live = place.live(pack.name) else { continue }
             let path = place.path(of: live.name)
             let events = try projecting { () throws(ProjectionError) in
                 try ModelSummary.quarantined(path: path, isImmutable: place.isReadOnly)
             }
-            all += events.map { (pack.name, $0) }
+            all += events.map { (pack: pack.name, event: $0) }
         }
         return all
     }

@@ -299,11 +299,11 @@ package final class ReadModels {
 
     /// The tables whose rows may have changed since the last call, by pack.
     package func takeChangedTables() -> [String: Set<String>] {
-        let tables = files.mapValues { $0.takeChangedTables() }
-        let all = replaced
-        replaced = []
+        var tables = files.mapValues { $0.takeChangedTables() }
         // Those of a generation that was made live are all others.
-        return tables.merging(all.map { ($0, ["*"]) }) { $0.union($1) }
+        for pack in replaced { tables[pack, default: []].insert("*") }
+        replaced = []
+        return tables
     }
 
     /// The summary of the live generation; nil if it is damaged.
@@ -323,7 +323,7 @@ package final class ReadModels {
     package func livePacks(
         _ names: [String]
     ) throws(DiarioError) -> [(pack: Pack, isHeld: Bool)] {
-        var packs: [(Pack, Bool)] = []
+        var packs: [(pack: Pack, isHeld: Bool)] = []
         for used in used(names) {
             if let live = place.live(used.pack.name),
                 let summary = try summary(place.path(of: live.name)), summary.isHeld,

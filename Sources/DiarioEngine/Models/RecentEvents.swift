@@ -76,6 +76,6 @@ final class RecentEvents {
     private func reading<Value>(
         _ body: () throws(DiarioError) -> Value
     ) throws(ApplyError) -> Value {
-        do { return try body() } catch { throw .source(error) }
+        do { return try body() } catch { throw ApplyError(error) }
     }
 }

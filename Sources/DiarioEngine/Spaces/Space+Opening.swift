@@ -167,7 +167,7 @@ extension Space.Folder {
             if case .success(let space) = entry.space { total += try space.state().storedCount }
         }
         var done: UInt64 = 0
-        var results: [(SpaceID, SpaceVerification)] = []
+        var results: [(id: SpaceID, result: SpaceVerification)] = []
         for entry in entries {
             var read: UInt64 = 0
             let result: SpaceVerification

@@ -39,7 +39,8 @@ struct InboxReader {
         }
         faults = damaged + damagedNotes
         let catalog = space.catalog
-        let noted = Dictionary(notes.map { ($0.old, $0) }) { first, _ in first }
+        var noted: [Origin: InboxNote] = [:]
+        for note in notes where noted[note.old] == nil { noted[note.old] = note }
         for entry in entries {
             places[entry.replica, default: []].append(batches.count)
             var batch = Batch(entry: entry, lines: try Self.lines(of: entry, catalog))

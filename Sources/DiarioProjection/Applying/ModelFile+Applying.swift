@@ -9,8 +9,11 @@ package enum ApplyError: Error {
     /// The file itself cannot be changed.
     case file(ProjectionError)
     /// The source of events failed.
-    case source(any Error)
+    case source(any SourceFailure)
 }
+
+/// How a source of events failed: its own error, in a class, as Embedded Swift wants it.
+package protocol SourceFailure: AnyObject, Sendable {}
 
 extension ModelFile {
     /// The care with which events are applied.
