@@ -1,3 +1,4 @@
+import DiarioCore
 import DiarioLog
 import DiarioSchema
 import DiarioStorage
@@ -55,8 +56,8 @@ struct CloneBench {
             // Runs are long, so nothing has to warm up.
             for run in 0..<runs {
                 let path = made.path + "/\(run)"
-                let (ours, received) = try clone(address, space.token, to: path)
-                let folder = "\(path)/\(LogPaths.directoryName)/\(LogPaths.segments(id))"
+                let (ours, copy, received) = try clone(address, space.token, to: path)
+                let folder = "\(path)/\(LogPaths.directoryName)/\(LogPaths.segments(copy))"
                 let (baseline, size) = try fetch(address, space.token, folder, of: path)
                 pairs.append((ours, baseline))
                 shares.append(Double(received) / Double(size))
@@ -74,12 +75,12 @@ struct CloneBench {
         }
     }
 
-    /// Makes a copy that answers; gives the bytes that it received.
+    /// Makes a copy that answers; gives the id that the space has there, and the bytes received.
     private func clone(
         _ address: String,
         _ token: String,
         to path: String
-    ) throws -> (Sample, Int64) {
+    ) throws -> (Sample, SpaceID, Int64) {
         let start = ContinuousClock.now
         let words = ["clone", address, path, "--token", token, "--json"]
         let text = try Child.output(of: program, words, in: scratch)
@@ -90,11 +91,12 @@ struct CloneBench {
             events: options.eventCount,
             figures: [("s until it was copied", copied)]
         )
-        let received = try JSON.parse(Array(text.utf8)).value.member("bytesReceived")?.item.value
-        guard case .integer(let bytes)? = received else {
-            throw BenchError.failed("clone says nothing of bytes: \(text)")
-        }
-        return (sample, bytes)
+        let answer = try JSON.parse(Array(text.utf8)).value
+        guard case .string(let space)? = answer.member("space")?.item.value,
+            let copy = SpaceID(text: space),
+            case .integer(let bytes)? = answer.member("bytesReceived")?.item.value
+        else { throw BenchError.failed("clone says nothing of space and bytes: \(text)") }
+        return (sample, copy, bytes)
     }
 
     /// Fetches the files that a copy has in a folder, verifies the copy, and rebuilds its read

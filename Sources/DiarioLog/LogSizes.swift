@@ -26,7 +26,7 @@ package struct LogSizes: Hashable, Sendable {
     /// Bytes of rows after which a segment ends all the same, since it is made in memory.
     package var segmentMax = 64 * 1024 * 1024
     /// Live bytes of the write-ahead log above which tails are sealed short.
-    package var liveMax = 256 * 1024 * 1024
+    package var liveMax = 352 * 1024 * 1024
     /// Live bytes above which who appends waits a little for what is sealed meanwhile.
     package var paceMax: Int { liveMax + liveMax / 4 }
     /// Milliseconds that sealing in the background waits.

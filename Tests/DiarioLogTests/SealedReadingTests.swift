@@ -255,6 +255,13 @@ import Testing
         #expect(states.reduce(0) { $0 + $1.liveBytes } <= log.sizes.liveMax + spare)
         // No more than that: most of what the log may hold is still there.
         #expect(states.contains { $0.tailCount > 0 })
+        // Two threads and the caller sealed, each other spaces.
+        for space in spaces {
+            var cursor = try again.cursor(space)
+            var positions: [UInt64?] = []
+            while let events = try cursor.next() { positions += events.rows.map(\.position) }
+            #expect(positions == (1...6).map { $0 })
+        }
     }
 
     @Test func completeRunsAreSealedInTheBackground() throws {

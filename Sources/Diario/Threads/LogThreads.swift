@@ -18,6 +18,9 @@ package final class LogThreads: LogHelper {
     private let hasher: CalledThread
     /// Nobody waits for it, and those who write must not wait because of it.
     private let sealer: CalledThread
+    /// Seals along with it while the log holds too much: sealing a few events of a space is mostly
+    /// waiting for locks and syncs.
+    private let reliever: CalledThread
 
     package init() {
         let log = log
@@ -36,6 +39,9 @@ package final class LogThreads: LogHelper {
                 wake.wait(nanosecondsMax: delay * 1_000_000)
             }
             return log.store?.sealDue() ?? false
+        }
+        reliever = CalledThread(name: "diario-relieve", urgency: .low) { _ in
+            log.store?.sealDue() ?? false
         }
         serving.threads = self
     }
@@ -135,7 +141,10 @@ package final class LogThreads: LogHelper {
 
     package func hashSoon() { hasher.call() }
 
-    package func sealSoon() { sealer.call() }
+    package func sealSoon() {
+        sealer.call()
+        if log.store?.sealDelay == 0 { reliever.call() }
+    }
 
     /// Never for long: what is asked for is done already.
     package func pace() {
@@ -152,6 +161,7 @@ package final class LogThreads: LogHelper {
 
     package func end() {
         sealer.finish()
+        reliever.finish()
         let waiting = gathering.withLock { $0.close() }
         if !waiting.appends.isEmpty { commit(waiting, isGathered: true) }
         committer.end()

@@ -20,11 +20,12 @@ extension LogStore {
     }
 
     /// Seals what is due; false once the log is closed.
+    ///
+    /// Several threads may call it at once.
     package func sealDue() -> Bool {
-        let (spaces, isCrowded) = shared.sealing.takeDue()
         do throws(LogError) {
-            for space in spaces { try sealInBackground(space, .complete) }
-            if isCrowded { try relieve() }
+            for space in shared.sealing.takeDue() { try sealInBackground(space, .complete) }
+            try relieve()
         } catch {
             return false
         }
@@ -67,10 +68,11 @@ extension LogStore {
     /// Seals tails short until the write-ahead log holds little enough.
     private func relieve() throws(LogError) {
         guard isCrowded else { return }
-        for tail in Tail.inSealingOrder(shared.index.withLock({ $0.tails() })) {
-            guard excess > 0 else { return }
-            try sealInBackground(tail.space, .tail)
+        shared.sealing.offer(Tail.inSealingOrder(shared.index.withLock { $0.tails() }))
+        while excess > 0, let space = shared.sealing.takeTail() {
+            try sealInBackground(space, .tail)
         }
+        shared.sealing.endRelief()
     }
 
     /// True if the log holds more than it may.
@@ -108,10 +110,11 @@ private struct Tail {
 
     /// Of the half that was written to longest ago the largest first: a segment costs about the
     /// same however many events it has, and what is written to now will fill a run by itself.
-    static func inSealingOrder(_ tails: [Tail]) -> [Tail] {
+    static func inSealingOrder(_ tails: [Tail]) -> [SpaceID] {
         let byTime = tails.sorted { ($0.last, $0.space) < ($1.last, $1.space) }
         let old = byTime[..<((byTime.count + 1) / 2)]
-        return old.sorted { ($1.size, $0.space) < ($0.size, $1.space) } + byTime[old.endIndex...]
+        let largest = old.sorted { ($1.size, $0.space) < ($0.size, $1.space) }
+        return (largest + byTime[old.endIndex...]).map { $0.space }
     }
 
     mutating func take(_ runs: [Run]) {

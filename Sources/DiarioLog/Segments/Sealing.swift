@@ -18,6 +18,8 @@ final class Sealing: Sendable {
         var retryMarks: [SpaceID: UInt64] = [:]
         /// True if the write-ahead log holds too much.
         var isCrowded = false
+        /// Spaces whose tails are to be sealed because of that, the first last.
+        var tails: [SpaceID] = []
         /// True once the thread was called for what is due.
         var isCalled = false
     }
@@ -73,16 +75,27 @@ final class Sealing: Sendable {
     }
 
     /// The spaces that are due, which count as done from now on.
-    func takeDue() -> (spaces: [SpaceID], isCrowded: Bool) {
+    func takeDue() -> [SpaceID] {
         state.withLock { state in
             defer {
                 state.due.removeAll()
                 state.isCrowded = false
                 state.isCalled = false
             }
-            return (state.due.sorted(), state.isCrowded)
+            return state.due.sorted()
         }
     }
+
+    /// Takes spaces whose tails are to be sealed in this order, unless there are some already.
+    func offer(_ tails: [SpaceID]) {
+        state.withLock { if $0.tails.isEmpty { $0.tails = tails.reversed() } }
+    }
+
+    /// A space whose tail nobody else seals.
+    func takeTail() -> SpaceID? { state.withLock { $0.tails.popLast() } }
+
+    /// Forgets what was offered: by the next time other tails are the largest.
+    func endRelief() { state.withLock { $0.tails.removeAll() } }
 
     func plan(_ extent: SealExtent) -> SegmentPlan {
         state.withLock { extent == .tail ? $0.tailPlan : $0.plan }
