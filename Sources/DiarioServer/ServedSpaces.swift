@@ -306,23 +306,20 @@ package final class ServedSpaces: Sendable {
         in space: NamedSpace,
         at now: Timestamp
     ) throws {
+        let mayRelay = token.rights.mayRelay
         let own = token.holder
-        let known = try control.binding(of: replica, in: space.name)
-        if let known {
-            let mayRelay = token.rights.mayRelay
-            guard known.holder == own || mayRelay else { throw Self.foreign(replica) }
+        switch try control.owner(of: replica, in: space.name) {
+        case .holder(let known, let wasNamed):
+            guard known == own || mayRelay else { throw Self.foreign(replica) }
             // Who gives events of others back has their salts.
-            guard known.isNamed == isNamed || known.isNamed && mayRelay else {
+            guard wasNamed == isNamed || wasNamed && mayRelay else {
                 throw Self.otherWay(replica, isNamed: isNamed)
             }
             return
-        }
-        if isSeen {
-            let isOpen = try control.isOpen(replica, in: space.name)
-            guard isOpen else {
-                guard token.rights.mayRelay else { throw Self.foreign(replica) }
-                return
-            }
+        case .nobody where isSeen:
+            guard mayRelay else { throw Self.foreign(replica) }
+            return
+        case .anybody, .nobody: break
         }
         let holder = try control.bind(replica, in: space.name, to: own, isNamed: isNamed, at: now)
         if holder == own { return }

@@ -230,7 +230,8 @@ struct NamedEventsTests {
         let name = space.name
         let replica = try #require(ReplicaID(text: Self.replica))
         let syncing = try #require(ReplicaID(text: Self.other))
-        #expect(try world.control.holder(of: replica, in: name) == .actor("alice"))
+        let owner = try world.control.owner(of: replica, in: name)
+        #expect(owner == .holder(.actor("alice"), isNamed: true))
         let bound = try world.control.bind(
             syncing,
             in: name,

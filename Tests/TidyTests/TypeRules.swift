@@ -57,7 +57,6 @@ enum TypeRules {
         "DiarioEngine.Space": (1500, "what can be asked of a space, by subject"),
         "DiarioHTTP.ServedDirectory": (1300, "the routes, by subject"),
         "Diario.Diary": (1100, "the one door of an app, half of it documentation"),
-        "DiarioServer.ControlFile": (1300, "to be cut: the tables of a server"),
         "DiarioLog.LogStore": (2200, "to be cut: what is of one space"),
         "DiarioLog.Writer": (1150, "to be cut: staging, frames"),
     ]

@@ -1,3 +1,4 @@
+package import DiarioCore
 import DiarioLog
 package import DiarioSQLite
 package import DiarioStorage
@@ -19,6 +20,22 @@ package enum ControlError: Error, Equatable, Sendable {
     /// Something has this name already.
     case taken(String)
     case invalid(String)
+
+    /// The error of a call that reads or writes the file.
+    init(_ error: any Error) {
+        switch error {
+        case let error as ControlError: self = error
+        case let error as SQLiteError: self = .sqlite(error)
+        case let error as StorageError: self = .storage(error)
+        default: self = .invalid("\(error)")
+        }
+    }
+
+    /// The damage as one of the data directory; nil if the file is whole, or cannot be read.
+    package var fault: Fault? {
+        guard let damage else { return nil }
+        return Fault(file: ControlFile.name, offset: 0, what: "\(damage); \(Self.remedy)")
+    }
 
     /// The damage of the file, as a clause; nil for other errors.
     var damage: String? {

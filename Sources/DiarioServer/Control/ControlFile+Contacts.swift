@@ -28,8 +28,8 @@ package struct Contact: Hashable, Sendable {
 
 extension ControlFile {
     /// Writes down when replicas were heard of.
-    package func note(_ contacts: [Contact]) throws(ControlError) {
-        try writing { (connection) throws(ControlError) in
+    package func note(_ contacts: [Contact]) throws {
+        try writing { connection in
             for contact in contacts {
                 // Whoever has a token may name any replica; that must not fill the disk.
                 try connection.run(
@@ -41,7 +41,7 @@ extension ControlFile {
                     """,
                     [
                         .text(contact.space.text), .text(contact.replica.text),
-                        Value(contact.seen), .integer(Int64(Limits.holderReplicaCountMax)),
+                        Value(contact.seen), Value(Limits.holderReplicaCountMax),
                     ]
                 )
             }
@@ -49,9 +49,9 @@ extension ControlFile {
     }
 
     /// The replicas of a space, those first that were heard of last.
-    package func replicas(of space: SpaceName) throws(ControlError) -> [KnownReplica] {
-        try reading { (state) throws(ControlError) in
-            let rows = try state.connection.rows(
+    package func replicas(of space: SpaceName) throws -> [KnownReplica] {
+        try reading { state in
+            try state.connection.run(
                 """
                 SELECT coalesce(replica.replica, contact.replica), replica.actor, replica.token,
                     replica.bound, contact.seen
@@ -61,23 +61,19 @@ extension ControlFile {
                 ORDER BY 5 DESC, 4 DESC, 1
                 """,
                 [.text(space.text)]
-            )
-            var replicas: [KnownReplica] = []
-            for row in rows {
-                guard let id = row[0].asText.flatMap({ ReplicaID(text: $0) }) else {
-                    throw .damaged(what: "a row of `replica` is none")
-                }
-                let token = row[2].asText.flatMap { TokenID(text: $0) }
-                replicas.append(
-                    KnownReplica(
-                        id: id,
-                        holder: row[1].asText.map { .actor($0) } ?? token.map { .token($0) },
-                        bound: row[3].asTime,
-                        seen: row[4].asTime
-                    )
-                )
-            }
-            return replicas
+            ).map { try KnownReplica($0) }
         }
+    }
+}
+
+extension KnownReplica {
+    fileprivate init(_ row: [Value]) throws {
+        guard let id = row[0].asText.flatMap({ ReplicaID(text: $0) }) else {
+            throw ControlError.damaged(what: "a row of `replica` is none")
+        }
+        self.id = id
+        let token = row[2].asText.flatMap { TokenID(text: $0) }
+        holder = row[1].asText.map { .actor($0) } ?? token.map { .token($0) }
+        (bound, seen) = (row[3].asTime, row[4].asTime)
     }
 }

@@ -1,7 +1,23 @@
+package import DiarioCore
 import DiarioSQLite
 package import DiarioStorage
 
 extension ControlFile {
+    /// Looks at every page of the file, and at the rows that requests are judged by.
+    package func check() throws { try reading { try $0.connection.checkControl() } }
+
+    /// What is wrong with the control file in the folder `.diario` at `path`; nil if nothing is, or
+    /// if there is none.
+    package static func fault(folder path: String) throws -> Fault? {
+        do { try ControlFile(reading: path).check() } catch ControlError.missing {
+            return nil
+        } catch let error as ControlError {
+            guard let fault = error.fault else { throw error }
+            return fault
+        }
+        return nil
+    }
+
     /// Copies the control file of a data directory to another folder, as it is at one moment;
     /// false if there is none.
     ///
@@ -11,55 +27,28 @@ extension ControlFile {
         of directory: POSIXDirectory,
         to folder: POSIXDirectory,
         older: String? = nil
-    ) throws(ControlError) -> Bool {
-        let kept = older.flatMap { try? names($0) } ?? []
-        let isThere: Bool
-        do throws(StorageError) {
-            isThere = try directory.exists(name)
-        } catch {
-            throw .storage(error)
-        }
-        guard isThere else {
-            guard kept.isEmpty else { throw lacking(kept) }
-            return false
-        }
-        do throws(StorageError) {
+    ) throws -> Bool {
+        do {
+            let kept = older.flatMap { try? Connection(path: $0, .immutable).names() } ?? []
+            guard try directory.exists(name) else {
+                guard kept.isEmpty else { throw lacking(kept) }
+                return false
+            }
             // What an attempt that was broken off left.
             for ending in ["", "-wal", "-shm", "-journal"] {
                 try Files.removeTree(name + ending, in: folder)
             }
+            let copy = try Connection(path: folder.fullPath(name), .create)
+            try connectToRead(directory.rootPath).copy(to: copy)
+            try copy.checkControl()
+            let gone = kept.subtracting(try copy.controlVersion() > 0 ? try copy.names() : [])
+            guard gone.isEmpty else { throw lacking(gone) }
+            // One file is all there is then.
+            try copy.execute("PRAGMA journal_mode = DELETE")
+            return true
         } catch {
-            throw .storage(error)
+            throw ControlError(error)
         }
-        let copy: Connection
-        do throws(SQLiteError) {
-            copy = try Connection(path: folder.fullPath(name), .create)
-        } catch {
-            throw .sqlite(error)
-        }
-        do throws(SQLiteError) { try connectToRead(directory.rootPath).copy(to: copy) } catch {
-            throw .sqlite(error)
-        }
-        try check(copy)
-        let known = try version(of: copy) > 0 ? try names(copy) : []
-        let gone = kept.subtracting(known)
-        guard gone.isEmpty else { throw lacking(gone) }
-        // One file is all there is then.
-        do throws(SQLiteError) { try copy.execute("PRAGMA journal_mode = DELETE") } catch {
-            throw .sqlite(error)
-        }
-        return true
-    }
-
-    private static func names(_ path: String) throws -> Set<SpaceName> {
-        let connection = try Connection(path: path, .immutable)
-        return try names(connection)
-    }
-
-    private static func names(
-        _ connection: borrowing Connection
-    ) throws(ControlError) -> Set<SpaceName> {
-        Set(try spaces(connection, "", []).map(\.name))
     }
 
     private static func lacking(_ names: Set<SpaceName>) -> ControlError {
@@ -70,4 +59,8 @@ extension ControlFile {
                 + "without, back up to another folder"
         )
     }
+}
+
+extension Connection {
+    fileprivate func names() throws -> Set<SpaceName> { Set(try spaces().map(\.name)) }
 }

@@ -1,5 +1,4 @@
 import DiarioCore
-import DiarioLog
 import DiarioSQLite
 import DiarioSync
 
@@ -20,33 +19,8 @@ struct KnownAttempt: Equatable, Sendable {
 
 extension ControlFile {
     /// The stored attempt; nil if there is none.
-    func attempt(_ id: AttemptID) throws(ControlError) -> KnownAttempt? {
-        try reading { (state) throws(ControlError) in try Self.attempt(id, state.connection) }
-    }
-
-    private static func attempt(
-        _ id: AttemptID,
-        _ connection: borrowing Connection
-    ) throws(ControlError) -> KnownAttempt? {
-        let rows = try connection.rows(
-            "SELECT space, outcome, reason, staging FROM publication WHERE attempt = ?",
-            [.text(id.text)]
-        )
-        guard let row = rows.first else { return nil }
-        let staging = row[3].asText.flatMap { SpaceID(text: $0) }
-        let reason = row[2].asInteger.flatMap { UInt8(exactly: $0) }
-            .flatMap { Publication.Reason(rawValue: $0) }
-        guard let space = row[0].asText.flatMap({ SpaceName($0) }) else {
-            throw .damaged(what: "a row of `publication` is none")
-        }
-        switch (row[1], staging, reason) {
-        case (.integer(1), let staging?, nil):
-            return KnownAttempt(space: space, outcome: .goesOn(staging))
-        case (.integer(2), _, nil): return KnownAttempt(space: space, outcome: .adopted)
-        case (.integer(3), _, let reason?):
-            return KnownAttempt(space: space, outcome: .ended(reason))
-        default: throw .damaged(what: "a row of `publication` is none")
-        }
+    func attempt(_ id: AttemptID) throws -> KnownAttempt? {
+        try reading { try $0.connection.attempt(id) }
     }
 
     /// Writes down that an attempt is going on, and which space it fills.
@@ -57,8 +31,8 @@ extension ControlFile {
         of space: SpaceName,
         filling staging: SpaceID,
         at now: Timestamp
-    ) throws(ControlError) {
-        try writing { (connection) throws(ControlError) in
+    ) throws {
+        try writing { connection in
             try connection.run(
                 """
                 INSERT INTO publication (attempt, space, outcome, reason, staging, began)
@@ -72,9 +46,9 @@ extension ControlFile {
     }
 
     /// The spaces that attempts under a name are filling.
-    func stagings(of space: SpaceName) throws(ControlError) -> [SpaceID] {
-        try reading { (state) throws(ControlError) in
-            try state.connection.rows(
+    func stagings(of space: SpaceName) throws -> [SpaceID] {
+        try reading { state in
+            try state.connection.run(
                 "SELECT staging FROM publication WHERE space = ? AND outcome = 1",
                 [.text(space.text)]
             ).compactMap { $0[0].asText.flatMap { SpaceID(text: $0) } }
@@ -87,9 +61,9 @@ extension ControlFile {
         of space: SpaceName,
         _ reason: Publication.Reason?,
         at now: Timestamp
-    ) throws(ControlError) {
+    ) throws {
         let (outcome, code): (Int, Int) = reason.map { (3, Int($0.rawValue)) } ?? (2, 0)
-        try writing { (connection) throws(ControlError) in
+        try writing { connection in
             try connection.run(
                 """
                 INSERT INTO publication (attempt, space, outcome, reason, staging, began)
@@ -113,17 +87,15 @@ extension ControlFile {
         _ replicas: [ReplicaID],
         of holder: Holder,
         at now: Timestamp
-    ) throws(ControlError) {
-        try writing { (connection) throws(ControlError) in
-            guard try Self.attempt(id, connection)?.outcome == .goesOn(space) else {
-                throw .invalid("This attempt to publish has come to its end.")
+    ) throws {
+        try writing { connection in
+            guard try connection.attempt(id)?.outcome == .goesOn(space) else {
+                throw ControlError.invalid("This attempt to publish has come to its end.")
             }
             // The rows of replicas are of the space that had the name.
             try connection.run("DELETE FROM replica WHERE space = ?", [.text(name.text)])
-            for replica in replicas {
-                try Self.insert(replica, name, holder, at: now, connection)
-            }
-            try Self.rename(space, as: name, by: id, connection)
+            for replica in replicas { try connection.bind(replica, name, holder, at: now) }
+            try connection.replace(name, by: space, filledBy: id)
         }
     }
 
@@ -135,29 +107,57 @@ extension ControlFile {
         by id: AttemptID,
         _ replicas: [ReplicaID],
         at now: Timestamp
-    ) throws(ControlError) {
-        try writing { (connection) throws(ControlError) in
-            guard try Self.attempt(id, connection)?.outcome == .goesOn(space) else {
-                throw .invalid("This attempt to restore has come to its end.")
+    ) throws {
+        try writing { connection in
+            guard try connection.attempt(id)?.outcome == .goesOn(space) else {
+                throw ControlError.invalid("This attempt to restore has come to its end.")
             }
-            try Self.leaveOpen(replicas, in: name, at: now, connection)
-            try Self.rename(space, as: name, by: id, connection)
+            try connection.leaveOpen(replicas, in: name, at: now)
+            try connection.replace(name, by: space, filledBy: id)
         }
     }
+}
 
-    private static func rename(
-        _ space: SpaceID,
-        as name: SpaceName,
-        by id: AttemptID,
-        _ connection: borrowing Connection
-    ) throws(ControlError) {
-        try connection.run(
+extension Connection {
+    fileprivate func attempt(_ id: AttemptID) throws -> KnownAttempt? {
+        try run(
+            "SELECT space, outcome, reason, staging FROM publication WHERE attempt = ?",
+            [.text(id.text)]
+        ).first.map { try KnownAttempt($0) }
+    }
+
+    /// Gives the name to the space that an attempt has filled.
+    fileprivate func replace(
+        _ name: SpaceName,
+        by space: SpaceID,
+        filledBy id: AttemptID
+    ) throws {
+        try run(
             "UPDATE space SET id = ? WHERE name = ?",
             [.text(space.text), .text(name.text)]
         )
-        try connection.run(
+        try run(
             "UPDATE publication SET outcome = 2, staging = NULL WHERE attempt = ?",
             [.text(id.text)]
         )
+    }
+}
+
+extension KnownAttempt {
+    fileprivate init(_ row: [Value]) throws {
+        let staging = row[3].asText.flatMap { SpaceID(text: $0) }
+        let reason = row[2].asInteger.flatMap { UInt8(exactly: $0) }
+            .flatMap { Publication.Reason(rawValue: $0) }
+        let outcome: Outcome? =
+            switch (row[1], staging, reason) {
+            case (.integer(1), let staging?, nil): .goesOn(staging)
+            case (.integer(2), _, nil): .adopted
+            case (.integer(3), _, let reason?): .ended(reason)
+            default: nil
+            }
+        guard let space = row[0].asText.flatMap({ SpaceName($0) }), let outcome else {
+            throw ControlError.damaged(what: "a row of `publication` is none")
+        }
+        self.init(space: space, outcome: outcome)
     }
 }

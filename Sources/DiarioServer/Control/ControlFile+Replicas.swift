@@ -4,33 +4,27 @@ import DiarioSQLite
 // To whom replicas belong: schema/format/control.md, section 7.
 
 extension ControlFile {
-    /// The holder of a replica; nil if it has none yet.
-    package func holder(
-        of replica: ReplicaID,
-        in space: SpaceName
-    ) throws(ControlError) -> Holder? {
-        try binding(of: replica, in: space)?.holder
+    struct Replica: Hashable, Sendable {
+        let space: SpaceName
+        let id: ReplicaID
     }
 
-    /// The holder of a replica, and how its events come.
-    package struct Binding: Hashable, Sendable {
-        package let holder: Holder
-        /// True if its events come by `POST /events`, so that the server draws its salts.
-        package let isNamed: Bool
+    /// To whom a replica belongs.
+    package enum Owner: Hashable, Sendable {
+        /// `isNamed` if its events come by `POST /events`, so that the server draws its salts.
+        case holder(Holder, isNamed: Bool)
+        /// Whoever pushes next under its id, after a restore.
+        case anybody
+        /// It is not known.
+        case nobody
     }
 
-    /// The binding of a replica; nil if it has none yet.
-    func binding(
-        of replica: ReplicaID,
-        in space: SpaceName
-    ) throws(ControlError) -> Binding? {
+    package func owner(of replica: ReplicaID, in space: SpaceName) throws -> Owner {
         let key = Replica(space: space, id: replica)
-        return try reading { (state) throws(ControlError) in
-            if let known = state.bindings[key] { return known }
-            guard case .holder(let found) = try Self.owner(of: key, state.connection) else {
-                return nil
-            }
-            state.bindings[key] = found
+        return try reading { state in
+            if let known = state.owners[key] { return known }
+            let found = try state.connection.owner(of: replica, in: space)
+            if case .holder = found { state.owners[key] = found }
             return found
         }
     }
@@ -44,37 +38,24 @@ extension ControlFile {
         to holder: Holder,
         isNamed: Bool = false,
         at now: Timestamp
-    ) throws(ControlError) -> Holder? {
-        let key = Replica(space: space, id: replica)
-        return try writing { (connection) throws(ControlError) in
-            let owner = try Self.owner(of: key, connection)
-            if case .holder(let known) = owner { return known.holder }
-            let (actor, token) = Self.columns(of: holder)
-            let count = try connection.rows(
+    ) throws -> Holder? {
+        try writing { connection in
+            let owner = try connection.owner(of: replica, in: space)
+            if case .holder(let known, _) = owner { return known }
+            let (actor, token) = holder.columns
+            let count = try connection.run(
                 "SELECT count(*) FROM replica WHERE space = ? AND actor IS ? AND token IS ?",
                 [.text(space.text), actor, token]
             )
-            guard let count = count.first?.first?.asInteger,
-                count < Limits.holderReplicaCountMax
+            guard let count = count.first?.first?.asInteger, count < Limits.holderReplicaCountMax
             else { return nil }
             // A row without a holder is replaced.
             try connection.run(
                 "DELETE FROM replica WHERE space = ? AND replica = ?",
                 [.text(space.text), .text(replica.text)]
             )
-            try Self.insert(replica, space, holder, isNamed: isNamed, at: now, connection)
+            try connection.bind(replica, space, holder, isNamed: isNamed, at: now)
             return holder
-        }
-    }
-
-    /// True if a replica will belong to the next that pushes under its id, after a restore.
-    package func isOpen(
-        _ replica: ReplicaID,
-        in space: SpaceName
-    ) throws(ControlError) -> Bool {
-        let key = Replica(space: space, id: replica)
-        return try reading { (state) throws(ControlError) in
-            try Self.owner(of: key, state.connection) == .anybody
         }
     }
 
@@ -83,20 +64,15 @@ extension ControlFile {
         _ replicas: [ReplicaID],
         in space: SpaceName,
         at now: Timestamp
-    ) throws(ControlError) {
-        try writing { (connection) throws(ControlError) in
-            try Self.leaveOpen(replicas, in: space, at: now, connection)
-        }
+    ) throws {
+        try writing { try $0.leaveOpen(replicas, in: space, at: now) }
     }
+}
 
-    static func leaveOpen(
-        _ replicas: [ReplicaID],
-        in space: SpaceName,
-        at now: Timestamp,
-        _ connection: borrowing Connection
-    ) throws(ControlError) {
+extension Connection {
+    func leaveOpen(_ replicas: [ReplicaID], in space: SpaceName, at now: Timestamp) throws {
         for replica in replicas {
-            try connection.run(
+            try run(
                 """
                 INSERT INTO replica (space, replica, actor, token, bound)
                 VALUES (?, ?, NULL, NULL, ?) ON CONFLICT DO NOTHING
@@ -106,16 +82,15 @@ extension ControlFile {
         }
     }
 
-    static func insert(
+    func bind(
         _ replica: ReplicaID,
         _ space: SpaceName,
         _ holder: Holder,
         isNamed: Bool = false,
-        at now: Timestamp,
-        _ connection: borrowing Connection
-    ) throws(ControlError) {
-        let (actor, token) = columns(of: holder)
-        try connection.run(
+        at now: Timestamp
+    ) throws {
+        let (actor, token) = holder.columns
+        try run(
             """
             INSERT INTO replica (space, replica, actor, token, bound, named)
             VALUES (?, ?, ?, ?, ?, ?)
@@ -127,39 +102,33 @@ extension ControlFile {
         )
     }
 
-    private static func columns(of holder: Holder) -> (actor: Value, token: Value) {
-        switch holder {
+    fileprivate func owner(
+        of replica: ReplicaID,
+        in space: SpaceName
+    ) throws -> ControlFile.Owner {
+        let rows = try run(
+            "SELECT actor, token, named FROM replica WHERE space = ? AND replica = ?",
+            [.text(space.text), .text(replica.text)]
+        )
+        guard let row = rows.first else { return .nobody }
+        let isNamed = row[2] != .integer(0)
+        switch (row[0], row[1]) {
+        case (.null, .null): return .anybody
+        case (.text(let actor), .null): return .holder(.actor(actor), isNamed: isNamed)
+        case (.null, .text(let text)):
+            if let token = TokenID(text: text) { return .holder(.token(token), isNamed: isNamed) }
+        default: break
+        }
+        throw ControlError.damaged(what: "a row of `replica` is none")
+    }
+}
+
+extension Holder {
+    /// The columns `actor` and `token` of its replicas.
+    var columns: (actor: Value, token: Value) {
+        switch self {
         case .actor(let actor): (.text(actor), .null)
         case .token(let id): (.null, .text(id.text))
         }
-    }
-
-    /// The owner in the row of a replica.
-    private enum Owner: Equatable {
-        case holder(Binding)
-        /// Whoever pushes next under its id.
-        case anybody
-        /// There is no row.
-        case nobody
-    }
-
-    private static func owner(
-        of key: Replica,
-        _ connection: borrowing Connection
-    ) throws(ControlError) -> Owner {
-        let rows = try connection.rows(
-            "SELECT actor, token, named FROM replica WHERE space = ? AND replica = ?",
-            [.text(key.space.text), .text(key.id.text)]
-        )
-        guard let row = rows.first else { return .nobody }
-        if row[0] == .null, row[1] == .null { return .anybody }
-        let isNamed = row[2] != .integer(0)
-        if let actor = row[0].asText, row[1] == .null {
-            return .holder(Binding(holder: .actor(actor), isNamed: isNamed))
-        }
-        guard row[0] == .null, let token = row[1].asText.flatMap({ TokenID(text: $0) }) else {
-            throw .damaged(what: "a row of `replica` is none")
-        }
-        return .holder(Binding(holder: .token(token), isNamed: isNamed))
     }
 }

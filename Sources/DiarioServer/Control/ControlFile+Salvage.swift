@@ -30,13 +30,13 @@ extension ControlFile {
         do throws(SQLiteError) {
             let source = try Connection(path: folder.fullPath(draft), .readWrite)
             var problem: String?
-            do throws(ControlError) { try check(source) } catch { problem = error.message }
+            do { try source.checkControl() } catch { problem = ControlError(error).message }
             let target = try Connection(path: folder.fullPath(name), .create)
             if problem == nil {
                 try source.copy(to: target)
             } else {
-                do throws(ControlError) { try prepare(target) } catch {
-                    return Fault(file: name, offset: 0, what: error.message)
+                do { try target.prepareControl() } catch {
+                    return Fault(file: name, offset: 0, what: ControlError(error).message)
                 }
                 try target.execute("PRAGMA foreign_keys = OFF")
                 for table in tableNames { copyRows(of: table, from: source, to: target) }

@@ -1,5 +1,4 @@
 package import DiarioCore
-import DiarioLog
 import DiarioSQLite
 import DiarioStorage
 
@@ -7,25 +6,13 @@ import DiarioStorage
 
 extension ControlFile {
     /// The space that has a name; nil if none has it.
-    package func space(_ name: SpaceName) throws(ControlError) -> NamedSpace? {
-        try reading { (state) throws(ControlError) in try Self.space(name, in: &state) }
-    }
-
-    static func space(
-        _ name: SpaceName,
-        in state: inout State
-    ) throws(ControlError) -> NamedSpace? {
-        if let known = state.spaces[name] { return known }
-        let found = try spaces(state.connection, "WHERE name = ?", [.text(name.text)]).first
-        state.spaces[name] = found
-        return found
+    package func space(_ name: SpaceName) throws -> NamedSpace? {
+        try reading { try $0.space(name) }
     }
 
     /// All spaces that have names, in their order.
-    package func spaces() throws(ControlError) -> [NamedSpace] {
-        try reading { (state) throws(ControlError) in
-            try Self.spaces(state.connection, "ORDER BY name", [])
-        }
+    package func spaces() throws -> [NamedSpace] {
+        try reading { try $0.connection.spaces("ORDER BY name") }
     }
 
     /// Gives a name to a space that is there already.
@@ -33,27 +20,27 @@ extension ControlFile {
         _ id: SpaceID,
         _ name: SpaceName,
         at now: Timestamp = SystemClock().now
-    ) throws(ControlError) {
-        try writing { (connection) throws(ControlError) in
-            try Self.checkFree(name, connection)
-            let known = try Self.spaces(connection, "WHERE id = ?", [.text(id.text)])
-            if let other = known.first {
-                throw .taken("The space \(id.text) has the name \(other.name.text), which")
+    ) throws {
+        try writing { connection in
+            try connection.checkFree(name)
+            if let other = try connection.spaces("WHERE id = ?", [.text(id.text)]).first {
+                let what = "The space \(id.text) has the name \(other.name.text), which"
+                throw ControlError.taken(what)
             }
-            try Self.insert(name, id, at: now, connection)
+            try connection.run(
+                "INSERT INTO space (name, id, created) VALUES (?, ?, ?)",
+                [.text(name.text), .text(id.text), Value(now)]
+            )
         }
     }
 
     /// Gives a space another name; its tokens and replicas go with it.
-    package func rename(
-        _ old: SpaceName,
-        to new: SpaceName
-    ) throws(ControlError) {
-        try writing { (connection) throws(ControlError) in
-            _ = try Self.space(old, connection)
-            try Self.checkFree(new, connection)
+    package func rename(_ old: SpaceName, to new: SpaceName) throws {
+        try writing { connection in
+            try connection.checkSpace(old)
+            try connection.checkFree(new)
             // Tokens name the space, under one name and then the other.
-            try connection.run("PRAGMA defer_foreign_keys = ON", [])
+            try connection.execute("PRAGMA defer_foreign_keys = ON")
             try connection.run(
                 "UPDATE space SET name = ? WHERE name = ?",
                 [.text(new.text), .text(old.text)]
@@ -69,10 +56,10 @@ extension ControlFile {
 
     /// Forgets a space with its tokens and replicas; gives the spaces that attempts to publish
     /// under its name are filling.
-    package func removeSpace(_ name: SpaceName) throws(ControlError) -> [SpaceID] {
+    package func removeSpace(_ name: SpaceName) throws -> [SpaceID] {
         let stagings = try stagings(of: name)
-        try writing { (connection) throws(ControlError) in
-            _ = try Self.space(name, connection)
+        try writing { connection in
+            try connection.checkSpace(name)
             for table in Self.tablesOfSpaces {
                 try connection.run("DELETE FROM \(table) WHERE space = ?", [.text(name.text)])
             }
@@ -84,75 +71,58 @@ extension ControlFile {
     /// Those whose column `space` is the name of one.
     private static let tablesOfSpaces = ["token", "replica", "publication", "contact"]
 
-    /// The space that has a name.
-    static func space(
-        _ name: SpaceName,
-        _ connection: borrowing Connection
-    ) throws(ControlError) -> NamedSpace {
-        let found = try spaces(connection, "WHERE name = ?", [.text(name.text)])
-        guard let space = found.first else { throw .unknownSpace(name.text) }
-        return space
-    }
-
-    private static func checkFree(
-        _ name: SpaceName,
-        _ connection: borrowing Connection
-    ) throws(ControlError) {
-        guard try spaces(connection, "WHERE name = ?", [.text(name.text)]).isEmpty else {
-            throw .taken("The name \(name.text)")
-        }
-    }
-
     /// Sets what a space may hold.
-    package func setQuota(
-        of name: SpaceName,
-        _ quota: SpaceQuota
-    ) throws(ControlError) {
-        try writing { (connection) throws(ControlError) in
-            _ = try Self.space(name, connection)
+    package func setQuota(of name: SpaceName, _ quota: SpaceQuota) throws {
+        try writing { connection in
+            try connection.checkSpace(name)
             try connection.run(
                 "UPDATE space SET eventsMax = ?, bytesMax = ? WHERE name = ?",
                 [Value(quota.eventsMax), Value(quota.bytesMax), .text(name.text)]
             )
         }
     }
+}
 
-    static func insert(
-        _ name: SpaceName,
-        _ id: SpaceID,
-        at now: Timestamp,
-        _ connection: borrowing Connection
-    ) throws(ControlError) {
-        try connection.run(
-            "INSERT INTO space (name, id, created) VALUES (?, ?, ?)",
-            [.text(name.text), .text(id.text), Value(now)]
-        )
+extension ControlFile.State {
+    /// The space that has a name; nil if none has it.
+    mutating func space(_ name: SpaceName) throws -> NamedSpace? {
+        if let known = spaces[name] { return known }
+        let found = try connection.spaces("WHERE name = ?", [.text(name.text)]).first
+        spaces[name] = found
+        return found
+    }
+}
+
+extension Connection {
+    /// Throws unless a space has the name.
+    func checkSpace(_ name: SpaceName) throws {
+        guard try !spaces("WHERE name = ?", [.text(name.text)]).isEmpty else {
+            throw ControlError.unknownSpace(name.text)
+        }
     }
 
-    static func spaces(
-        _ connection: borrowing Connection,
-        _ condition: String,
-        _ values: [Value]
-    ) throws(ControlError) -> [NamedSpace] {
-        let rows = try connection.rows(
+    fileprivate func checkFree(_ name: SpaceName) throws {
+        guard try spaces("WHERE name = ?", [.text(name.text)]).isEmpty else {
+            throw ControlError.taken("The name \(name.text)")
+        }
+    }
+
+    /// The spaces for which a condition holds.
+    func spaces(_ condition: String = "", _ values: [Value] = []) throws -> [NamedSpace] {
+        try run(
             "SELECT name, id, created, eventsMax, bytesMax FROM space " + condition,
             values
-        )
-        var spaces: [NamedSpace] = []
-        for row in rows {
-            guard let name = row[0].asText.flatMap({ SpaceName($0) }),
-                let id = row[1].asText.flatMap({ SpaceID(text: $0) }),
-                let created = row[2].asTime
-            else { throw .damaged(what: "a row of `space` is none") }
-            spaces.append(
-                NamedSpace(
-                    name: name,
-                    id: id,
-                    created: created,
-                    quota: SpaceQuota(eventsMax: row[3].asCount, bytesMax: row[4].asCount)
-                )
-            )
-        }
-        return spaces
+        ).map { try NamedSpace($0) }
+    }
+}
+
+extension NamedSpace {
+    fileprivate init(_ row: [Value]) throws {
+        guard let name = row[0].asText.flatMap({ SpaceName($0) }),
+            let id = row[1].asText.flatMap({ SpaceID(text: $0) }),
+            let created = row[2].asTime
+        else { throw ControlError.damaged(what: "a row of `space` is none") }
+        (self.name, self.id, self.created) = (name, id, created)
+        quota = SpaceQuota(eventsMax: row[3].asCount, bytesMax: row[4].asCount)
     }
 }
