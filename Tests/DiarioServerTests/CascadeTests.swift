@@ -25,7 +25,7 @@ struct CascadeTests {
     }
 
     private func rules() throws -> [String?] {
-        try world.space(of: device).inbox().map(\.refusal?.rule)
+        try SpaceInbox(world.space(of: device)).batches().map(\.refusal?.rule)
     }
 
     /// Whether each verdict is a refusal.

@@ -57,7 +57,7 @@ struct InboxTests {
     @Test mutating func aBatchSaysWhyItWasRefused() throws {
         let origins = try world.record([note("mine", by: "bob")], on: device)
         try world.sync(&device)
-        let inbox = try world.space(of: device).inbox()
+        let inbox = try SpaceInbox(world.space(of: device)).batches()
         #expect(inbox.map(\.origin) == origins)
         #expect(inbox[0].sequences == 1...1)
         #expect(inbox[0].isRefusalKnown)
@@ -80,14 +80,16 @@ struct InboxTests {
         let later = try world.record([lent(batch[0].text, to: "dan")], on: device)
         try world.sync(&device)
         let space = try world.space(of: device)
-        #expect(try space.inbox().map(\.refusal?.rule) == ["actor", "cascade"])
+        #expect(try SpaceInbox(space).batches().map(\.refusal?.rule) == ["actor", "cascade"])
         // What is about a thing of the inbox has to wait for it.
-        #expect(throws: DiarioError.self) { try space.retry(later[0], evenIfChanged: false) }
+        #expect(throws: DiarioError.self) {
+            try SpaceInbox(space).retry(later[0], evenIfChanged: false)
+        }
         // The actor is not allowed yet: it goes out and comes back.
-        let first = try space.retry(batch[1], evenIfChanged: false)
+        let first = try SpaceInbox(space).retry(batch[1], evenIfChanged: false)
         #expect(first.old == batch[0])
         #expect(first.count == 2)
-        let second = try space.retry(later[0], evenIfChanged: false)
+        let second = try SpaceInbox(space).retry(later[0], evenIfChanged: false)
         let made = first.new.text
         #expect(
             try payloads(device) == [
@@ -97,7 +99,7 @@ struct InboxTests {
             ]
         )
         #expect(second.new.sequence == first.new.sequence + 2)
-        #expect(try space.inbox().isEmpty)
+        #expect(try SpaceInbox(space).batches().isEmpty)
         #expect(try space.store.directory.list(LogPaths.inbox(space.id)) == ["lock"])
     }
 
@@ -105,9 +107,9 @@ struct InboxTests {
         try world.record([note("mine", by: "bob", at: "2026-03-02T08:00:00Z")], on: device)
         try world.sync(&device)
         let space = try world.space(of: device)
-        let old = try #require(try space.inbox().first?.events.first)
+        let old = try #require(try SpaceInbox(space).batches().first?.events.first)
         #expect(old.base == 1)
-        let retried = try space.retry(old.origin, evenIfChanged: false)
+        let retried = try SpaceInbox(space).retry(old.origin, evenIfChanged: false)
         var reader = try EventReader(space, EventFilter(types: ["shed."]))
         let line = try #require(try reader.next())
         let new = try #require(RecordedEvent(line))
@@ -129,17 +131,20 @@ struct InboxTests {
             var device = try world.makeDevice()
             let origins = try world.record([line, line], on: device)
             try world.sync(&device)
-            #expect(try world.space(of: device).inbox().count == 2)
+            #expect(try SpaceInbox(world.space(of: device)).batches().count == 2)
             device.disk.cutAfter(operations: cut, .before)
-            let retried = try? world.space(of: device).retry(origins[0], evenIfChanged: false)
+            let retried = try? SpaceInbox(world.space(of: device)).retry(
+                origins[0],
+                evenIfChanged: false
+            )
             device.disk.crash(using: &random)
             device = try world.reopen(device)
             let space = try world.space(of: device)
-            let left = try space.inbox()
+            let left = try SpaceInbox(space).batches()
             for batch in isReversed ? left.reversed() : left {
-                _ = try space.retry(batch.origin, evenIfChanged: false)
+                _ = try SpaceInbox(space).retry(batch.origin, evenIfChanged: false)
             }
-            #expect(try space.inbox().isEmpty)
+            #expect(try SpaceInbox(space).batches().isEmpty)
             var reader = try EventReader(space, EventFilter(types: ["shed."]))
             var count = 0
             while try reader.next() != nil { count += 1 }
@@ -158,13 +163,15 @@ struct InboxTests {
         let space = try world.space(of: device)
         let path = LogPaths.inboxEntry(origins[0].replica, origins[0].sequence, of: space.id)
         try device.disk.flipBit(3, at: 40, of: path)
-        let (batches, fault) = try space.readInbox()
+        let (batches, fault) = try SpaceInbox(space).read()
         #expect(batches.map(\.origin) == [origins[1]])
         #expect(fault?.kind == .corrupt)
         #expect(fault?.message.contains(path) == true)
-        #expect(throws: DiarioError.self) { try space.inbox() }
-        _ = try space.retry(origins[1], evenIfChanged: false)
-        #expect(throws: DiarioError.self) { try space.retry(origins[0], evenIfChanged: false) }
+        #expect(throws: DiarioError.self) { try SpaceInbox(space).batches() }
+        _ = try SpaceInbox(space).retry(origins[1], evenIfChanged: false)
+        #expect(throws: DiarioError.self) {
+            try SpaceInbox(space).retry(origins[0], evenIfChanged: false)
+        }
     }
 
     /// Such as a replica that was copied finds when the other copy was quicker.
@@ -181,14 +188,14 @@ struct InboxTests {
             block: blocks[0]
         )
         try space.store[space.id].inbox.keep([entry])
-        let batch = try #require(try space.inbox().first)
+        let batch = try #require(try SpaceInbox(space).batches().first)
         #expect(!batch.isRefusalKnown)
         #expect(batch.origin == origins[0])
         #expect(throws: DiarioError.self) {
-            try space.retry(origins[0], evenIfChanged: false)
+            try SpaceInbox(space).retry(origins[0], evenIfChanged: false)
         }
-        _ = try space.retry(origins[0], evenIfChanged: true)
+        _ = try SpaceInbox(space).retry(origins[0], evenIfChanged: true)
         #expect(try payloads(device) == [#"{"text":"mine"}"#])
-        #expect(try space.inbox().isEmpty)
+        #expect(try SpaceInbox(space).batches().isEmpty)
     }
 }

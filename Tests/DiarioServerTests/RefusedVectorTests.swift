@@ -40,7 +40,9 @@ struct RefusedVectorTests {
             events.sequences.map { Origin(replica: events.replica, sequence: $0).text }
         }
         #expect(pending == vector.pending)
-        let inbox = try space.inbox().map { [$0.origin.text, $0.refusal?.rule ?? ""] }
+        let inbox = try SpaceInbox(space).batches().map {
+            [$0.origin.text, $0.refusal?.rule ?? ""]
+        }
         #expect(inbox == vector.inbox)
         #expect(vector.inbox.count == 2)
         #expect(try space.verify { _ in }.isOK)

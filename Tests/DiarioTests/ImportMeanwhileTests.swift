@@ -140,7 +140,7 @@ import Testing
             var other = space
             _ = try other.adopt([music]) { _, _ in }
         }
-        let restored = try space.importLines(of: file) { _, _ in }.space
+        let restored = try space.importEvents(of: file, as: .lines) { _, _ in }.space
         #expect(restored.id != space.id)
         #expect(restored.catalog.newest("music.playlist.created") != nil)
         #expect(
@@ -159,8 +159,8 @@ import Testing
         try Space.create(at: path, packs: PackSource.builtIn()).close()
         let first = try Space.open(at: path, access: .readWrite)
         let second = try Space.open(at: path, access: .readWrite)
-        let made = try first.importLines(of: file) { _, _ in }.space
-        let again = try second.importLines(of: file) { _, _ in }
+        let made = try first.importEvents(of: file, as: .lines) { _, _ in }.space
+        let again = try second.importEvents(of: file, as: .lines) { _, _ in }
         #expect((again.imported, again.known) == (0, events))
         #expect(again.space.id == made.id)
         #expect(try again.space.verify { _ in }.isOK)
@@ -179,7 +179,10 @@ import Testing
         try Files.removeTree(lock, in: files)
         // No lock can be taken on a directory.
         try files.makeDirectory(lock)
-        let summary = try space.importLines(of: SampleSpace.file(text, in: folder)) { _, _ in }
+        let summary = try space.importEvents(of: SampleSpace.file(text, in: folder), as: .lines) {
+            _,
+            _ in
+        }
         #expect(try SampleSpace.lines(summary.space) == text)
         try summary.space.close()
         #expect(try spaceCount() == 2)

@@ -43,7 +43,10 @@ import Testing
         let line =
             #"{"type":"meals.weight.recorded","payload":{"day":"2026-01-01","source":"manual"},"#
             + #""at":"2026-01-01T00:00:00Z","origin":"7zk3m9q2c1f4a-1"}"#
-        let summary = try space.importLines(of: SampleSpace.file(Array(line.utf8), in: folder)) {
+        let summary = try space.importEvents(
+            of: SampleSpace.file(Array(line.utf8), in: folder),
+            as: .lines
+        ) {
             _,
             _ in
         }
@@ -71,7 +74,7 @@ import Testing
             let before = try SampleSpace.lines(space)
             let file = try SampleSpace.file(Array(text.utf8), in: folder)
             let error = #expect(throws: DiarioError.self) {
-                try space.importLines(of: file) { _, _ in }
+                try space.importEvents(of: file, as: .lines) { _, _ in }
             }
             #expect(error?.message.isEmpty == false)
             #expect(try SampleSpace.lines(space) == before)
@@ -97,7 +100,7 @@ import Testing
         for (second, what) in cases {
             let file = try SampleSpace.file(Array((first + second).utf8), in: folder)
             let error = #expect(throws: DiarioError.self) {
-                _ = try space.importLines(of: file) { _, _ in }
+                _ = try space.importEvents(of: file, as: .lines) { _, _ in }
             }
             let message = try #require(error?.message)
             #expect(message.contains("line 2") && message.contains(what), "\(message)")
@@ -136,7 +139,7 @@ import Testing
             in: folder
         )
         let error = #expect(throws: DiarioError.self) {
-            _ = try target.importLines(of: file) { _, _ in }
+            _ = try target.importEvents(of: file, as: .lines) { _, _ in }
         }
         let message = try #require(error?.message)
         #expect(message.contains("a part is missing"), "\(message)")
@@ -207,7 +210,7 @@ import Testing
             #"{"type":"meals.weight.recorded","payload":{"day":"2026-01-01","source":"manual"},"#
             + #""origin":"7zk3m9q2c1f4a-1"}"# + "\n"
         let file = try SampleSpace.file(Array((line + line).utf8), in: folder)
-        let summary = try space.importLines(of: file) { _, _ in }
+        let summary = try space.importEvents(of: file, as: .lines) { _, _ in }
         #expect((summary.imported, summary.known) == (1, 1))
     }
 
@@ -222,11 +225,12 @@ import Testing
                 + rest + "}\n"
         }
         let known = line(#""origin":"7zk3m9q2c1f4a-1""#)
-        _ = try space.importLines(of: SampleSpace.file(Array(known.utf8), in: folder)) { _, _ in }
+        _ = try space.importEvents(of: SampleSpace.file(Array(known.utf8), in: folder), as: .lines)
+        { _, _ in }
         let batch = (0..<600).map { _ in line(#""batch":"x""#) }.joined()
         let text = batch + known + batch
         let file = try SampleSpace.file(Array(text.utf8), in: folder)
-        let summary = try space.importLines(of: file) { _, _ in }
+        let summary = try space.importEvents(of: file, as: .lines) { _, _ in }
         #expect((summary.imported, summary.known) == (1200, 1))
         #expect(try space.stats().state.events == before + 1201)
         #expect(try space.verify { _ in }.isOK)
@@ -249,10 +253,10 @@ import Testing
                 + #""origin":"7zk3m9q2c1f4a-\#(number)","batch":"\#(batch)"}"# + "\n"
         }
         let known = try SampleSpace.file(Array(line(1, "x").utf8), in: folder)
-        _ = try space.importLines(of: known) { _, _ in }
+        _ = try space.importEvents(of: known, as: .lines) { _, _ in }
         let text = line(3, "x") + line(1, "y") + line(2, "y")
         let file = try SampleSpace.file(Array(text.utf8), in: folder)
-        let summary = try space.importLines(of: file) { _, _ in }
+        let summary = try space.importEvents(of: file, as: .lines) { _, _ in }
         #expect((summary.imported, summary.known) == (2, 1))
         let lines = String(decoding: try SampleSpace.lines(space), as: UTF8.self)
         let batches = lines.split(separator: "\n").suffix(2).map { line in
@@ -266,7 +270,10 @@ import Testing
         let source = try Space.create(at: folder.path + "/source", packs: PackSource.builtIn())
         let origins = try source.record(Self.linkedLines)
         let target = try SampleSpace.make(folder.path + "/target")
-        _ = try target.importLines(of: SampleSpace.file(SampleSpace.lines(source), in: folder)) {
+        _ = try target.importEvents(
+            of: SampleSpace.file(SampleSpace.lines(source), in: folder),
+            as: .lines
+        ) {
             _,
             _ in
         }
@@ -289,10 +296,10 @@ import Testing
         for (kept, count) in [(lines, 0), ([lines[1]], 1), ([lines[0]], 0)] {
             let target = try SampleSpace.make(folder.path + "/target-\(kept.count)-\(count)")
             let file = try SampleSpace.file(Array(kept.joined(separator: "\n").utf8), in: folder)
-            let summary = try target.importLines(of: file) { _, _ in }
+            let summary = try target.importEvents(of: file, as: .lines) { _, _ in }
             #expect(summary.imported == kept.count)
             #expect(summary.unresolved == count)
-            #expect(try target.importLines(of: file) { _, _ in }.unresolved == 0)
+            #expect(try target.importEvents(of: file, as: .lines) { _, _ in }.unresolved == 0)
         }
     }
 
@@ -318,7 +325,7 @@ import Testing
             let before = try SampleSpace.lines(target)
             let input = try SampleSpace.file(Array((good + "\n" + line + "\n").utf8), in: folder)
             let error = #expect(throws: DiarioError.self) {
-                try target.importLines(of: input) { _, _ in }
+                try target.importEvents(of: input, as: .lines) { _, _ in }
             }
             #expect(error?.message.contains(named) == true, "\(error?.message ?? "")")
             #expect(error?.line == 2)

@@ -27,7 +27,7 @@ struct LaneSpace {
         let fingerprint = PackPlan(pack).fingerprint
         try store.keep(pack.fingerprintFiles, fingerprint: fingerprint)
         let bare = try Space(store: store, id: id)
-        let adoption = try bare.adoption(of: pack, fingerprint)
+        let adoption = try PackEvents(pack).adoption(bare.adoptionType)
         others = [3, 5].compactMap { ReplicaID(rawValue: $0) }
         let authority = try #require(ReplicaID(rawValue: 9))
         let rows = try Self.rows(adoption, by: authority, from: 1, at: time, 1, isAuthority: true)

@@ -44,7 +44,10 @@ import Testing
         let lines = try SampleSpace.lines(source)
         try source.close()
         let space = try Space.open(at: path, access: .readWrite)
-        let restored = try space.importLines(of: SampleSpace.file(lines, in: folder)) { _, _ in }
+        let restored = try space.importEvents(of: SampleSpace.file(lines, in: folder), as: .lines) {
+            _,
+            _ in
+        }
         #expect(restored.space.id != space.id)
         try space.close()
     }

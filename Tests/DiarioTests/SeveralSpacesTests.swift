@@ -96,9 +96,9 @@ import Testing
         for entry in try Space.openAll(at: folder.path).entries {
             switch entry.space {
             case .success(let space): #expect(try space.verify { _ in }.isOK)
-            case .failure(let damage):
+            case .failure(let fault):
                 #expect(entry.id == id)
-                #expect(damage.fault.what.contains("nothing of space \(id.text)"))
+                #expect(fault.what.contains("nothing of space \(id.text)"))
             }
         }
     }
@@ -108,11 +108,11 @@ import Testing
         try Files.removeTree(".diario/" + LogPaths.space(ids[0]), in: directory)
         let entries = try Space.openAll(at: folder.path).entries
         #expect(entries.map(\.id) == ids)
-        guard case .failure(let damage) = entries[0].space else {
+        guard case .failure(let fault) = entries[0].space else {
             Issue.record("it is damaged")
             return
         }
-        #expect(damage.fault.file == LogPaths.manifest(ids[0]))
+        #expect(fault.file == LogPaths.manifest(ids[0]))
         #expect(try entries[1].space.get().verify { _ in }.isOK)
         #expect(
             error { _ = try Space.open(at: folder.path, space: ids[0], access: .readOnly) }?
@@ -167,7 +167,10 @@ import Testing
         let path = folder.path + "/served"
         let space = try Space.create(at: path, packs: PackSource.builtIn())
         _ = try directory.open("served/.diario/" + LogPaths.control, .create)
-        let summary = try space.importLines(of: SampleSpace.file(lines, in: folder)) { _, _ in }
+        let summary = try space.importEvents(of: SampleSpace.file(lines, in: folder), as: .lines) {
+            _,
+            _ in
+        }
         #expect(summary.space.id == space.id)
         #expect(summary.imported > 0)
         #expect(try space.verify { _ in }.isOK)

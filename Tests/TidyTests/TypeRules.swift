@@ -54,7 +54,6 @@ enum TypeRules {
         "DiarioSimulation.SyncWorld": (2500, "one world: every step sees all machines of it"),
         "DiarioSimulation.World": (1400, "one world: every step sees all processes of it"),
         "DiarioBench.WorkloadGenerator": (1400, "measures only"),
-        "DiarioEngine.Space": (1500, "what can be asked of a space, by subject"),
         "DiarioHTTP.ServedDirectory": (1300, "the routes, by subject"),
         "Diario.Diary": (1100, "the one door of an app, half of it documentation"),
         "DiarioLog.LogStore": (2200, "to be cut: what is of one space"),

@@ -30,8 +30,8 @@ extension Space {
     }
 
     /// Opens all spaces of the folder at `path` for reading; those that are damaged say so.
-    package static func openAll(at path: String) throws -> Folder {
-        try openAll(in: try openFolder(at: path, access: .readOnly), .system)
+    package static func openAll(at path: String) throws -> SpaceFolder {
+        try SpaceFolder(in: try openFolder(at: path, access: .readOnly), .system)
     }
 
     /// Opens the log of a data directory with the system's clock and chance.

@@ -5,7 +5,7 @@ extension Diary {
     /// The batches in the inbox, in order of replica and sequence.
     ///
     /// - Throws: ``DiarioError`` if the disk refuses, or a file of the inbox is damaged.
-    public func inbox() throws -> [InboxBatch] { try space.inbox() }
+    public func inbox() throws -> [InboxBatch] { try SpaceInbox(space).batches() }
 
     /// Concurrent events of others about the subjects of a batch: after its base, and before its
     /// refusal.
@@ -19,7 +19,9 @@ extension Diary {
         with batch: InboxBatch,
         limit: Int = 100
     ) throws -> [RecordedEvent] {
-        try space.concurrentLines(with: batch, limit: limit).compactMap { RecordedEvent($0) }
+        try SpaceInbox(space).concurrentLines(with: batch, limit: limit).compactMap {
+            RecordedEvent($0)
+        }
     }
 
     /// Records the events of a batch in the inbox once more, as new events, and takes the batch out
@@ -41,7 +43,7 @@ extension Diary {
     ///   one in the inbox, if an event does not fit its schema, or if the disk refuses.
     @discardableResult
     public func retry(_ origin: Origin, evenIfChanged: Bool = false) throws -> InboxRetry {
-        let retried = try space.retry(origin, evenIfChanged: evenIfChanged)
+        let retried = try SpaceInbox(space).retry(origin, evenIfChanged: evenIfChanged)
         changes.raise()
         return retried
     }
@@ -50,5 +52,5 @@ extension Diary {
     ///
     /// - Parameter origin: An event of the batch.
     /// - Throws: ``DiarioError`` if no batch in the inbox has this event, or if the disk refuses.
-    public func drop(_ origin: Origin) throws { _ = try space.drop(origin) }
+    public func drop(_ origin: Origin) throws { _ = try SpaceInbox(space).drop(origin) }
 }

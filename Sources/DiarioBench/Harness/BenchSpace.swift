@@ -63,7 +63,7 @@ enum BenchSpace {
         let name = String(lines.split(separator: "/").last ?? "")
         let folder = String(lines.dropLast(name.utf8.count))
         let file = try POSIXDirectory(path: folder, access: .read).open(name, .read)
-        return try make(path).importLines(of: file) { _, _ in }.space
+        return try make(path).importEvents(of: file, as: .lines) { _, _ in }.space
     }
 
     /// A space of the workload, imported and sealed.

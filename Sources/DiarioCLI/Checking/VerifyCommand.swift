@@ -50,13 +50,13 @@ enum VerifyCommand {
             try folder.close()
             return try verifyOne(call)
         }
-        if let cut = folder.cutText { call.remark(cut) }
+        if let cut = folder.store.cutText { call.remark(cut) }
         do {
             let names = SpaceChoice.names(in: place)
             try FolderVerification(folder, names: names, controlFault, call).tell(call)
         } catch {
             // The first failure is the one to report, and damage may be why.
-            if let damage = folder.damage { call.remark(damage.message) }
+            if let damage = folder.store.damage { call.remark(damage.message) }
             try? folder.close()
             throw error
         }
@@ -122,7 +122,7 @@ private struct FolderVerification {
 
     /// Reads and checks all of the spaces, whatever is wrong with one of them.
     init(
-        _ folder: Space.Folder,
+        _ folder: SpaceFolder,
         names: [NamedSpace],
         _ controlFault: Fault?,
         _ call: Invocation
@@ -131,7 +131,7 @@ private struct FolderVerification {
             try folder.verify { bar.update(done: $0, total: $1) }
         }
         results = found.map { id, result in (id, names.first { $0.id == id }?.name, result) }
-        logDamage = folder.damage
+        logDamage = folder.store.damage
         self.controlFault = controlFault
     }
 

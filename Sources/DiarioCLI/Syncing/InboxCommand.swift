@@ -77,7 +77,7 @@ enum InboxCommand {
 
     static func list(_ call: Invocation) throws {
         try call.reading { space in
-            let (batches, fault) = try space.readInbox()
+            let (batches, fault) = try SpaceInbox(space).read()
             if call.isJSON {
                 try call.output.json(batches.map { fields($0) })
             } else if batches.isEmpty, fault == nil {
@@ -100,8 +100,9 @@ enum InboxCommand {
         let origin = try call.origin(call.operands[0], listedBy: "inbox list")
         try call.reading { space in
             let batch = try batch(origin, in: space)
-            let lines = try space.inboxLines(of: batch)
-            let others = try space.concurrentLines(with: batch, limit: concurrentCountMax)
+            let lines = batch.lines
+            let inbox = try SpaceInbox(space)
+            let others = try inbox.concurrentLines(with: batch, limit: concurrentCountMax)
             guard !call.isJSON else {
                 return try call.output.json(
                     fields(batch) + [
@@ -123,7 +124,7 @@ enum InboxCommand {
         let origins = try origins(call)
         try call.writing { space in
             for given in origins {
-                let retried = try space.retry(given, evenIfChanged: call.has("force"))
+                let retried = try SpaceInbox(space).retry(given, evenIfChanged: call.has("force"))
                 let verb = retried.wasRecorded ? "had been recorded as" : "recorded as"
                 try call.answer(
                     "\(retried.old.text)  \(verb) \(retried.new.text), "
@@ -150,7 +151,7 @@ enum InboxCommand {
         if isMeant {
             try call.writing { space in
                 for given in origins {
-                    let (first, count) = try space.drop(given)
+                    let (first, count) = try SpaceInbox(space).drop(given)
                     try tell(first, count)
                 }
             }
@@ -174,7 +175,7 @@ enum InboxCommand {
     }
 
     private static func batch(_ origin: Origin, in space: Space) throws -> InboxBatch {
-        let (batches, fault) = try space.readInbox()
+        let (batches, fault) = try SpaceInbox(space).read()
         let found = batches.first { batch in
             batch.replica == origin.replica && batch.sequences.contains(origin.sequence)
         }

@@ -84,11 +84,11 @@ enum SyncCommand {
 
     private static func once(_ server: ServerConnection) async throws {
         let call = server.call
-        let known = Set(try server.space.readInbox().0.map(\.origin))
+        let known = Set(try SpaceInbox(server.space).read().0.map(\.origin))
         let report = try await noting(server) { try await exchange(server) }
         let space = server.space
         try space.noteSync(head: report.head)
-        let refused = try space.readInbox().0.filter { !known.contains($0.origin) }
+        let refused = try SpaceInbox(space).read().0.filter { !known.contains($0.origin) }
         try call.answer(
             text(report),
             [

@@ -20,14 +20,6 @@ package struct ImportSummary: Sendable {
 }
 
 extension Space {
-    /// Takes up events from a file of lines as `export` writes them: all of them or none.
-    package func importLines(
-        of file: any LogFile,
-        progress: (Int, Int) -> Void
-    ) throws(DiarioError) -> ImportSummary {
-        try importEvents(of: file, as: .lines, progress: progress)
-    }
-
     /// Takes up events from a file as `export` writes it: all of them or none.
     ///
     /// All events of a space come into a space without events of its packs as they are, with
@@ -44,43 +36,46 @@ extension Space {
         as form: EventForm,
         progress: (Int, Int) -> Void
     ) throws(DiarioError) -> ImportSummary {
-        var space = self
-        let hold = try space.holdImports()
-        defer { hold.release() }
-        return try space.importHeld(file, form, progress)
+        var importer = Importer(space: self, file: file, form: form)
+        return try importer.run(progress)
     }
+}
 
-    /// The same for a caller that holds the imports of the space.
-    private mutating func importHeld(
-        _ file: any LogFile,
-        _ form: EventForm,
-        _ progress: (Int, Int) -> Void
-    ) throws(DiarioError) -> ImportSummary {
+/// Takes the events of a file into a space.
+private struct Importer {
+    /// The space that is there: others may make another one in its place.
+    var space: Space
+    let file: any LogFile
+    let form: EventForm
+
+    /// How often others may adopt a pack meanwhile; once an event is there, this ends.
+    private static let attemptCountMax = 16
+
+    mutating func run(_ progress: (Int, Int) -> Void) throws(DiarioError) -> ImportSummary {
+        let hold = try holdImports()
+        defer { hold.release() }
         let size: Int
-        do throws(StorageError) { size = Int(try file.size()) } catch { throw DiarioError(error) }
-        for _ in 0..<Self.importAttemptCountMax {
-            try takeUpAdoptions()
+        do { size = Int(try file.size()) } catch { throw DiarioError(error) }
+        for _ in 0..<Self.attemptCountMax {
+            try space.takeUpAdoptions()
             // Looked at first, so that whatever is recorded behind it is noticed.
-            let standing = store.standing(of: id)
-            let status = try logging { () throws(LogError) in try store.status(of: id) }
-            // Others know a server's space by its id, so no other one takes its place.
-            let isServed = try logging { () throws(LogError) in try store.isOfServer() }
+            let standing = space.store.standing(of: space.id)
+            let (status, isServed): (SpaceStatus, Bool)
+            do {
+                status = try space.store.status(of: space.id)
+                // Others know a server's space by its id, so no other one takes its place.
+                isServed = try space.store.isOfServer()
+            } catch {
+                throw DiarioError(error)
+            }
             let isEmpty = status.manifest.authority != nil && status.events == 0 && !isServed
-            let beginning = try isEmpty ? beginning(of: file, form) : .foreign
+            let beginning = try isEmpty ? beginning() : .foreign
             guard beginning == .whole else {
-                var recorder = try ImportRecorder(
-                    self,
-                    status,
-                    takesAuthority: beginning != .part
-                )
-                let space = self
-                let input = { space.makeInput(file, form, takesForeign: true) }
-                return try recorder.record(input, size, progress)
+                let takesAuthority = beginning != .part
+                var recorder = try ImportRecorder(space, status, takesAuthority: takesAuthority)
+                return try recorder.record({ input(takesForeign: true) }, size, progress)
             }
-            var input = makeInput(file, form, takesForeign: false)
-            if let summary = try restore(&input, size, ifStill: standing, progress) {
-                return summary
-            }
+            if let summary = try restore(size, ifStill: standing, progress) { return summary }
         }
         throw DiarioError(
             .busy,
@@ -92,32 +87,26 @@ extension Space {
     /// Holds the imports of the space that is there once nobody else does.
     private mutating func holdImports() throws(DiarioError) -> any DirectoryLock {
         while true {
-            try refresh()
-            let held = id
-            let hold = try logging { () throws(LogError) in try store[held].imports.hold() }
+            try space.refresh()
+            let held = space.id
+            let hold: any DirectoryLock
+            do { hold = try space.store[held].imports.hold() } catch { throw DiarioError(error) }
             // Whoever held them before may have made it anew.
-            do throws(DiarioError) { try refresh() } catch {
+            do throws(DiarioError) { try space.refresh() } catch {
                 hold.release()
                 throw error
             }
-            if id == held { return hold }
+            if space.id == held { return hold }
             hold.release()
         }
     }
 
-    /// How often others may adopt a pack meanwhile; once an event is there, this ends.
-    private static let importAttemptCountMax = 16
-
-    private func makeInput(
-        _ file: any LogFile,
-        _ form: EventForm,
-        takesForeign: Bool
-    ) -> EventInput {
+    private func input(takesForeign: Bool) -> EventInput {
         switch form {
         case .lines: .lines(FileLines(file))
         case .cloudEvents:
             .cloudEvents(
-                CloudEventBatch(file, CloudEventReader(catalog, takesForeign: takesForeign))
+                CloudEventBatch(file, CloudEventReader(space.catalog, takesForeign: takesForeign))
             )
         }
     }
@@ -132,10 +121,7 @@ extension Space {
         case foreign
     }
 
-    private func beginning(
-        of file: any LogFile,
-        _ form: EventForm
-    ) throws(DiarioError) -> Beginning {
+    private func beginning() throws(DiarioError) -> Beginning {
         var first: [UInt8] = []
         func keep(_ text: Span<UInt8>) { first = text.indices.map { text[$0] } }
         switch form {
@@ -145,7 +131,7 @@ extension Space {
                 try lines.next({ (text, _) throws(DiarioError) in if !text.isBlank { keep(text) } })
             {}
         case .cloudEvents:
-            var batch = CloudEventBatch(file, CloudEventReader(catalog, takesForeign: true))
+            var batch = CloudEventBatch(file, CloudEventReader(space.catalog, takesForeign: true))
             _ = try batch.next { (text, _) throws(DiarioError) in keep(text) }
             if batch.isForeign { return .foreign }
         }
@@ -160,39 +146,38 @@ extension Space {
     /// Makes a space of the events that takes the place of this one; nil if this one is not what it
     /// was any more, and stays.
     private func restore(
-        _ input: inout EventInput,
         _ size: Int,
         ifStill standing: SpaceStanding,
         _ progress: (Int, Int) -> Void
     ) throws(DiarioError) -> ImportSummary? {
-        try logging { () throws(LogError) in try store.removeRemains() }
-        let (staged, lock) = try logging { () throws(LogError) in try store.stageSpace() }
+        let store = space.store
+        let (staged, lock): (SpaceID, any DirectoryLock)
+        do {
+            try store.removeRemains()
+            (staged, lock) = try store.stageSpace()
+        } catch {
+            throw DiarioError(error)
+        }
         defer { lock.release() }
         do throws(DiarioError) {
             let target = try Space(store: store, id: staged)
-            var restorer = Restorer(target, catalog, packs: try adoptedPacks())
+            let packs = try space.adoptedPacks().map { $0.pack }
+            var restorer = Restorer(target, space.catalog, packs: packs)
+            var input = input(takesForeign: false)
             let count = try restorer.restore(&input, size, progress)
-            guard count > 0 else {
+            let isActive: Bool
+            do {
                 // Without events nothing says which packs it uses, so this space stays.
-                try logging { () throws(LogError) in try store.remove(staged) }
-                return ImportSummary(
-                    space: self,
-                    imported: 0,
-                    known: 0,
-                    unresolved: 0,
-                    ignoredNames: input.ignoredNames
-                )
+                isActive =
+                    count > 0
+                    ? try store.activate(staged, inPlaceOf: space.id, ifStill: standing) : false
+                if !isActive { try store.remove(staged) }
+            } catch {
+                throw DiarioError(error)
             }
-            let isActive = try logging { () throws(LogError) in
-                try store.activate(staged, inPlaceOf: id, ifStill: standing)
-            }
-            guard isActive else {
-                try logging { () throws(LogError) in try store.remove(staged) }
-                return nil
-            }
-            let space = try Space(store: store, id: staged)
+            guard isActive || count == 0 else { return nil }
             return ImportSummary(
-                space: space,
+                space: isActive ? try Space(store: store, id: staged) : space,
                 imported: count,
                 known: 0,
                 unresolved: 0,
@@ -203,14 +188,5 @@ extension Space {
             try? store.removeStaged(staged)
             throw error
         }
-    }
-
-    /// The packs that the space uses, in the order in which it adopted them.
-    func adoptedPacks() throws(DiarioError) -> [Pack] {
-        var packs: [Pack] = []
-        for adoption in try logging({ () throws(LogError) in try store.status(of: id) }).adoptions {
-            packs.append(try Self.adoptedPack(adoption.fingerprint, in: store))
-        }
-        return packs
     }
 }

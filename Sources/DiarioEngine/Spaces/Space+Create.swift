@@ -1,6 +1,6 @@
 import DiarioCore
 package import DiarioCrypto
-package import DiarioFormat
+import DiarioFormat
 package import DiarioLog
 package import DiarioSchema
 package import DiarioStorage
@@ -58,28 +58,28 @@ extension Space {
         progress: (Int, Int) -> Void
     ) throws(DiarioError) -> [AdoptedPack] {
         try refuseChangedSchemas(packs)
-        let total = packs.reduce(0) { $0 + $1.references.reduce(0) { $0 + $1.rows.count } }
+        let wanted = packs.map { PackEvents($0) }
+        let total = wanted.reduce(0) { $0 + $1.rowCount }
         var done = 0
         var adopted: [AdoptedPack] = []
-        for pack in packs {
-            let fingerprint = Fingerprint.pack(pack.files)
-            try logging { () throws(LogError) in
-                try store.keep(pack.fingerprintFiles, fingerprint: fingerprint)
+        for events in wanted {
+            let (pack, fingerprint) = (events.pack, events.fingerprint)
+            do { try store.keep(pack.fingerprintFiles, fingerprint: fingerprint) } catch {
+                throw DiarioError(error)
             }
             // Another process may have adopted it meanwhile, and recorded its rows.
             try takeUpAdoptions()
-            let status = try logging { () throws(LogError) in try store.status(of: id) }
-            let isNew = try !isCurrent(pack, fingerprint, status)
-            let rows = try newRows(of: pack)
-            var batches = try Self.batches(of: rows)
-            if isNew { batches.insert(try adoption(of: pack, fingerprint), at: 0) }
-            done += pack.references.reduce(0) { $0 + $1.rows.count } - rows.count
+            let isNew = !usedPacks.contains { $0.fingerprint == fingerprint }
+            let rows = try events.rows(newTo: self)
+            var batches = try PackEvents.batches(of: rows)
+            if isNew { batches.insert(try events.adoption(adoptionType), at: 0) }
+            done += events.rowCount - rows.count
             progress(done, total)
             for (index, batch) in batches.enumerated() {
-                try logging { () throws(LogError) in
-                    _ = try store.append(
-                        Append(space: id, content: .new([batch], .authority))
-                    )
+                do {
+                    _ = try store.append(Append(space: id, content: .new([batch], .authority)))
+                } catch {
+                    throw DiarioError(error)
                 }
                 let isAdoption = isNew && index == 0
                 done += isAdoption ? 0 : batch.events.count
@@ -99,21 +99,6 @@ extension Space {
         return adopted
     }
 
-    /// True if the pack is what the space uses now under that name.
-    private func isCurrent(
-        _ pack: Pack,
-        _ fingerprint: Hash32,
-        _ status: SpaceStatus
-    ) throws(DiarioError) -> Bool {
-        for adoption in status.adoptions.reversed() {
-            if adoption.fingerprint == fingerprint { return true }
-            if try Self.adoptedPack(adoption.fingerprint, in: store).name == pack.name {
-                return false
-            }
-        }
-        return false
-    }
-
     /// Refuses packs that cannot be adopted, because they change a schema and not its version.
     func refuseChangedSchemas(_ packs: [Pack]) throws(DiarioError) {
         let new: TypeCatalog
@@ -129,113 +114,11 @@ extension Space {
         )
     }
 
-    /// The batches that record the adoption of a pack in a space that has none of it, with its
-    /// reference data; `type` is that of the event that says so.
-    package static func batches(
-        adopting pack: Pack,
-        _ fingerprint: Hash32,
-        _ type: EventType
-    ) throws(DiarioError) -> [DraftBatch] {
-        let rows = pack.references.flatMap { table in
-            table.rows.map { (table.type, $0.payload) }
-        }
-        return [try adoption(of: pack, fingerprint, type)] + (try batches(of: rows))
-    }
-
-    /// Rows of reference data in as few batches as the limits allow.
-    private static func batches(
-        of rows: [(EventType, Payload)]
-    ) throws(DiarioError) -> [DraftBatch] {
-        var batches: [DraftBatch] = []
-        var batch = DraftBatch()
-        do throws(FormatError) {
-            for (type, payload) in rows {
-                do throws(FormatError) { try batch.append(payload, type: type) } catch {
-                    guard !batch.isEmpty else { throw error }
-                    batches.append(batch)
-                    batch.removeAll()
-                    try batch.append(payload, type: type)
-                }
-            }
-        } catch {
-            throw DiarioError(error)
-        }
-        return batch.isEmpty ? batches : batches + [batch]
-    }
-
-    /// The event that says that the space uses a pack from now on.
-    package func adoption(
-        of pack: Pack,
-        _ fingerprint: Hash32
-    ) throws(DiarioError) -> DraftBatch {
+    /// The type of the events that say that a space uses a pack from now on.
+    package var adoptionType: EventType {
         guard let type = catalog.type(EngineReader.adoptionName, version: 1) else {
             preconditionFailure("the engine's types are in every catalog")
         }
-        return try Self.adoption(of: pack, fingerprint, type)
-    }
-
-    private static func adoption(
-        of pack: Pack,
-        _ fingerprint: Hash32,
-        _ type: EventType
-    ) throws(DiarioError) -> DraftBatch {
-        var payload = Payload()
-        payload.reset(fieldCount: type.fields.count)
-        for (index, field) in type.fields.enumerated() {
-            switch field.name {
-            case "fingerprint": payload.setBytes(Array(fingerprint.text.utf8).span, at: index)
-            case "pack": payload.setBytes(Array(pack.name.utf8).span, at: index)
-            case "version": payload.slots[index] = .integer(Int64(pack.version))
-            default: preconditionFailure("the engine's pack has no other field here")
-            }
-        }
-        var batch = DraftBatch()
-        do throws(FormatError) { try batch.append(payload, type: type) } catch {
-            throw DiarioError(error)
-        }
-        return batch
-    }
-
-    /// The rows of reference data that the space does not have as they are, in file order.
-    private func newRows(of pack: Pack) throws(DiarioError) -> [(EventType, Payload)] {
-        let names = Set(pack.references.map { $0.type.name })
-        guard !names.isEmpty else { return [] }
-        var known: [ReferenceKey: [UInt8]] = [:]
-        var reader = try EventReader(self, EventFilter(types: Array(names), authorityOnly: true))
-        while let line = try reader.next() {
-            let key = ReferenceKey(line.type, line.payload)
-            known[key] = Self.canonical(line.payload, line.type)
-        }
-        var rows: [(EventType, Payload)] = []
-        for table in pack.references {
-            for row in table.rows {
-                let content = Self.canonical(row.payload, table.type)
-                let key = ReferenceKey(table.type, row.payload)
-                guard known.updateValue(content, forKey: key) != content else { continue }
-                rows.append((table.type, row.payload))
-            }
-        }
-        return rows
-    }
-
-    private static func canonical(_ payload: Payload, _ type: EventType) -> [UInt8] {
-        var bytes: [UInt8] = []
-        PayloadWriter.append(payload, of: type, to: &bytes)
-        return bytes
-    }
-
-    /// The key of a row of reference data: its subject, or the whole row if its type has none.
-    private struct ReferenceKey: Hashable {
-        let type: String
-        let subject: [UInt8]
-
-        init(_ type: EventType, _ payload: Payload) {
-            self.type = type.name
-            if let index = type.subjectFieldIndex, let bytes = payload.bytes(at: index) {
-                subject = Array(bytes)
-            } else {
-                subject = Space.canonical(payload, type)
-            }
-        }
+        return type
     }
 }

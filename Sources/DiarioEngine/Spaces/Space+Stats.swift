@@ -33,6 +33,15 @@ extension Space {
         try logging { () throws(LogError) in try store.sealedSizes(of: id) }
     }
 
+    /// How many events are in the inbox.
+    package func inboxCount() throws(DiarioError) -> Int {
+        do {
+            return try store[id].inbox.read().entries.reduce(0) { $0 + $1.sequences.count }
+        } catch {
+            throw DiarioError(error)
+        }
+    }
+
     package func stats() throws(DiarioError) -> SpaceStats {
         let (state, inboxCount) = (try state(), try inboxCount())
         do {

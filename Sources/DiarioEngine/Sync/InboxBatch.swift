@@ -1,6 +1,6 @@
 public import DiarioCore
 import DiarioLog
-import DiarioSchema
+package import DiarioSchema
 
 /// A batch in the inbox: own events that the authority refused, or that another copy of this
 /// replica got ahead of.
@@ -29,6 +29,8 @@ public struct InboxBatch: Sendable {
     public let keptAt: Timestamp
     /// Why they were refused; nil if the log does not say that they were.
     public let refusal: Refusal?
+    /// The events as an export tells them.
+    package let lines: [EventLine]
     /// The events as they were recorded, without positions.
     public let events: [RecordedEvent]
     /// The first of the new events, if these were recorded again already and only the removal of

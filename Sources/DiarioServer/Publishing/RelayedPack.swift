@@ -48,7 +48,7 @@ extension SpaceAuthority {
             else { preconditionFailure("the engine's pack says how packs are adopted") }
             let batches: [DraftBatch]
             do {
-                batches = try Space.batches(adopting: pack, named.fingerprint, type)
+                batches = try PackEvents(pack).batches(type)
             } catch {
                 throw Refusal(.malformed, "The pack \(pack.name) has rows that do not fit.")
             }

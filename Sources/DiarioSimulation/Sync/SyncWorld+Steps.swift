@@ -57,7 +57,8 @@ extension SyncWorld {
         guard try !takeCut(of: nil) else { return }
         let batch: DraftBatch
         do throws(DiarioError) {
-            batch = try Space(store: store, id: space).adoption(of: pack, fingerprint)
+            let type = try Space(store: store, id: space).adoptionType
+            batch = try PackEvents(pack).adoption(type)
         } catch {
             guard try !takeCut(of: nil), !server.machine.hasFaults else { return }
             throw Broken(.works, "the server's space: \(error.message)")

@@ -116,7 +116,7 @@ extension ScenarioWorld {
             try retry(name, words[2], evenIfChanged: words.count > 3)
         case "drops":
             let origin = try #require(self.origin(words[2]))
-            _ = try space(of: name).drop(origin)
+            _ = try SpaceInbox(space(of: name)).drop(origin)
         case "goes": devices[name]?.session.goOn()
         case "rejoins": devices[name]?.session.rejoin()
         case "gets":
@@ -207,7 +207,7 @@ extension ScenarioWorld {
 
     private func retry(_ name: String, _ batch: String, evenIfChanged: Bool) throws {
         let origin = try #require(self.origin(batch))
-        let retried = try space(of: name).retry(origin, evenIfChanged: evenIfChanged)
+        let retried = try SpaceInbox(space(of: name)).retry(origin, evenIfChanged: evenIfChanged)
         let last = retried.new.sequence + UInt64(retried.count) - 1
         trace.append("recorded again as \(range(retried.new.replica, retried.new.sequence, last))")
     }

@@ -206,10 +206,10 @@ extension ScenarioWorld {
     func inbox(of name: String) throws -> [String] {
         let space = try space(of: name)
         var lines: [String] = []
-        for batch in try space.inbox() {
+        for batch in try SpaceInbox(space).batches() {
             let texts = try batch.events.map { try told($0) }.joined(separator: ", ")
             lines.append("\(texts), refused: \(batch.refusal?.rule ?? "-")")
-            for line in try space.concurrentLines(with: batch, limit: 10) {
+            for line in try SpaceInbox(space).concurrentLines(with: batch, limit: 10) {
                 guard let event = RecordedEvent(line) else { continue }
                 lines.append("  meanwhile \(try told(event))")
             }

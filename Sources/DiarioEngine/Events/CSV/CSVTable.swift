@@ -95,7 +95,9 @@ extension Space {
     func fieldNames(of type: EventType) throws(DiarioError) -> [String] {
         let path =
             "events/\(type.name.dropFirst(type.pack.utf8.count + 1)).\(type.version).json"
-        for pack in try knownPacks() where pack.name == type.pack {
+        // The engine's pack and all that were adopted.
+        let packs = try [PackSource.engine()] + adoptedPacks().map { $0.pack }
+        for pack in packs where pack.name == type.pack {
             guard pack.types.contains(where: { $0.canonicalSchema == type.canonicalSchema }),
                 let file = pack.files.first(where: { $0.path == path }),
                 let schema = try? JSON.parse(file.bytes),
@@ -104,10 +106,5 @@ extension Space {
             return members.map { $0.key }
         }
         return type.fields.map { $0.name }
-    }
-
-    /// The engine's pack and all that were adopted.
-    private func knownPacks() throws(DiarioError) -> [Pack] {
-        try [PackSource.engine()] + adoptedPacks()
     }
 }
