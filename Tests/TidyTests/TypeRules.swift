@@ -55,7 +55,6 @@ enum TypeRules {
         "DiarioSimulation.World": (1400, "one world: every step sees all processes of it"),
         "DiarioBench.WorkloadGenerator": (1400, "measures only"),
         "DiarioHTTP.ServedDirectory": (1300, "the routes, by subject"),
-        "Diario.Diary": (1100, "the one door of an app, half of it documentation"),
         "DiarioLog.LogStore": (2200, "to be cut: what is of one space"),
         "DiarioLog.Writer": (1150, "to be cut: staging, frames"),
     ]

@@ -57,16 +57,6 @@ extension Diary {
         }
     }
 
-    /// The lag is the number of events that the server still lacks.
-    private static func status(_ session: PublishSession) -> SyncStatus {
-        var status = SyncStatus()
-        status.phase = .pushing
-        status.head = session.progress.size
-        status.lag = session.progress.size - min(session.progress.size, session.progress.taken)
-        status.lastError = session.machine.failure
-        return status
-    }
-
     private func publish(
         with transport: some Transport,
         _ purpose: PublishSession.Purpose
@@ -92,31 +82,32 @@ extension Diary {
         )
         while true {
             try Task.checkCancellation()
-            syncing.show(Self.status(session))
+            syncing.show(SyncStatus(session))
             let action: PublishSession.Action
-            do {
-                action = try session.next(at: space.store.now)
-            } catch {
-                throw DiarioError(error)
-            }
+            do { action = try session.next(at: now) } catch { throw DiarioError(error) }
             switch action {
             case .send(let request):
-                let answer: [UInt8]
-                do { answer = try await transport.exchange(request) } catch {
-                    if error is CancellationError { throw error }
-                    let what = (error as? TransportError)?.message ?? "\(error)"
-                    session.failed(what, at: space.store.now)
-                    continue
+                switch try await transport.answer(to: request) {
+                case .failure(let error): session.failed(error.message, at: now)
+                case .success(let answer):
+                    do { try session.receive(answer, at: now) } catch { throw DiarioError(error) }
+                    changes.raise()
                 }
-                do { try session.receive(answer, at: space.store.now) } catch {
-                    throw DiarioError(error)
-                }
-                changes.raise()
             case .wait:
                 throw DiarioError(.offline, session.machine.failure ?? "There was no answer.")
             case .stop(let refusal): throw DiarioError(refusal)
             case .done(let result): return result
             }
         }
+    }
+}
+
+extension SyncStatus {
+    /// The lag is the number of events that the server still lacks.
+    fileprivate init(_ session: PublishSession) {
+        phase = .pushing
+        head = session.progress.size
+        lag = session.progress.size - min(session.progress.size, session.progress.taken)
+        lastError = session.machine.failure
     }
 }

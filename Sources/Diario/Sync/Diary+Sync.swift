@@ -196,7 +196,7 @@ extension Diary {
 
     // MARK: One session at a time
 
-    private var now: Timestamp { space.store.now }
+    var now: Timestamp { space.store.now }
 
     private func beginSync() throws -> ReplicaSession {
         try refresh()
@@ -227,18 +227,12 @@ extension Diary {
         _ transport: some Transport
     ) async throws {
         let answer: [UInt8]
-        do {
-            answer = try await transport.exchange(request)
-        } catch let error as CancellationError {
-            throw error
-        } catch {
-            let what = (error as? TransportError)?.message ?? "\(error)"
-            return session.failed(what, at: now)
+        switch try await transport.answer(to: request) {
+        case .success(let bytes): answer = bytes
+        case .failure(let error): return session.failed(error.message, at: now)
         }
         let (before, head) = (session.space, space.store.standing(of: session.space).head)
-        do { try session.receive(answer, at: now) } catch {
-            throw DiarioError(error)
-        }
+        do { try session.receive(answer, at: now) } catch { throw DiarioError(error) }
         let isRenewed = session.space != before
         guard isRenewed || space.store.standing(of: before).head != head else { return }
         try shared.update { space in
@@ -257,21 +251,7 @@ extension Diary {
         _ traffic: TransportTraffic?,
         since before: TransportTraffic?
     ) throws -> SyncReport {
-        let standing = space.store.standing(of: space.id)
-        var report = SyncReport(
-            pushed: session.moved.pushed,
-            pulled: session.moved.pulled,
-            rejected: session.moved.refused,
-            pending: standing.pending.reduce(0) { $0 + $1.sequences.count },
-            head: standing.head,
-            requests: session.moved.requests,
-            bytesSent: session.moved.bytesSent,
-            bytesReceived: session.moved.bytesReceived,
-            recordedAgain: session.moved.recordedAgain,
-            pendingAgain: session.moved.pendingAgain,
-            relayed: session.moved.relayed,
-            relayRejected: session.moved.relayRefused
-        )
+        var report = SyncReport(session, space.store.standing(of: space.id))
         (report.kept, report.keptReplicas) = try space.keptCount()
         if let traffic, let before {
             report.requests = traffic.requests - before.requests
@@ -282,25 +262,62 @@ extension Diary {
     }
 
     private func status(_ session: ReplicaSession) -> SyncStatus {
-        let standing = space.store.standing(of: space.id)
-        var status = SyncStatus()
-        status.pending = standing.pending.reduce(0) { $0 + $1.sequences.count }
-        status.head = standing.head
-        status.lag = session.authorityHead - min(session.authorityHead, standing.head)
-        status.lastError = session.machine.failure
+        SyncStatus(session, space.store.standing(of: space.id))
+    }
+}
+
+extension SpaceStanding {
+    fileprivate var pendingCount: Int { pending.reduce(0) { $0 + $1.sequences.count } }
+}
+
+extension SyncReport {
+    fileprivate init(_ session: ReplicaSession, _ standing: SpaceStanding) {
+        self.init(
+            pushed: session.moved.pushed,
+            pulled: session.moved.pulled,
+            rejected: session.moved.refused,
+            pending: standing.pendingCount,
+            head: standing.head,
+            requests: session.moved.requests,
+            bytesSent: session.moved.bytesSent,
+            bytesReceived: session.moved.bytesReceived,
+            recordedAgain: session.moved.recordedAgain,
+            pendingAgain: session.moved.pendingAgain,
+            relayed: session.moved.relayed,
+            relayRejected: session.moved.relayRefused
+        )
+    }
+}
+
+extension SyncStatus {
+    fileprivate init(_ session: ReplicaSession, _ standing: SpaceStanding) {
+        pending = standing.pendingCount
+        head = standing.head
+        lag = session.authorityHead - min(session.authorityHead, standing.head)
+        lastError = session.machine.failure
         switch session.machine.state {
-        case .pulling: status.phase = .pulling
-        case .pushing: status.phase = .pushing
-        case .comparing: status.phase = .comparing
-        case .live: status.phase = .upToDate
+        case .pulling: phase = .pulling
+        case .pushing: phase = .pushing
+        case .comparing: phase = .comparing
+        case .live: phase = .upToDate
         case .backingOff(let until):
-            status.phase = .backingOff
-            status.nextTry = until
+            phase = .backingOff
+            nextTry = until
         case .paused(let refusal):
-            status.phase = .paused
-            status.lastError = refusal.message
+            phase = .paused
+            lastError = refusal.message
         }
-        return status
+    }
+}
+
+extension Transport {
+    /// The answer to a request, or why none came; throws if the task is cancelled.
+    func answer(to request: [UInt8]) async throws -> Result<[UInt8], TransportError> {
+        do { return .success(try await exchange(request)) } catch let error as CancellationError {
+            throw error
+        } catch {
+            return .failure(error as? TransportError ?? TransportError("\(error)"))
+        }
     }
 }
 
