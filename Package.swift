@@ -53,8 +53,8 @@ let libraries: [(name: String, imports: [Target.Dependency])] = [
     (
         "DiarioHTTP",
         [
-            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
-            "DiarioLog", "DiarioSync", "DiarioServer", "Diario", "DiarioEngine", "CMicrohttpd",
+            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioSync",
+            "DiarioServer", "Diario", "DiarioEngine", "CMicrohttpd",
         ]
     ),
 ]

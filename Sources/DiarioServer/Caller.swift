@@ -14,7 +14,7 @@ package struct Caller: Hashable, Sendable {
         package static let all: Rights = [.read, .append, .relay, .admin]
 
         /// The name of one right.
-        var word: String {
+        package var word: String {
             switch self {
             case .read: "read"
             case .append: "append"

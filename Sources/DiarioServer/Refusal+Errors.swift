@@ -15,6 +15,12 @@ extension Refusal {
         }
     }
 
+    /// The refusal of a request that threw an error of the log; nil if it is another error.
+    package init?(ofLog error: any Error) {
+        guard let error = error as? LogError else { return nil }
+        self.init(error)
+    }
+
     private init(_ error: LogError) {
         switch error {
         case .unknownSpace: self.init(.unknownSpace, "There is no such space.")

@@ -8,8 +8,8 @@ import Synchronization
 ///
 /// Safe to use from any thread. Spaces are opened when they are first asked for.
 package final class ServedSpaces: Sendable {
-    private let store: LogStore
-    private let control: ControlFile
+    let store: LogStore
+    package let control: ControlFile
     private let types = SharedTypes()
     private let authorities = Mutex<[SpaceID: SpaceAuthority]>([:])
     /// Held while a part of a space that is published is taken.
@@ -17,7 +17,7 @@ package final class ServedSpaces: Sendable {
     /// Only of tokens that are valid, which an administrator made.
     private let rates = Mutex<[TokenID: Rates]>([:])
 
-    private struct Rates: Sendable {
+    struct Rates: Sendable {
         let of: TokenRates
         var requests: RateBucket
         var events: RateBucket
@@ -53,8 +53,44 @@ package final class ServedSpaces: Sendable {
         }
     }
 
-    /// The same, for somebody who was let in.
-    package func reply(
+    /// The answer to a message of somebody who was let in.
+    package struct Answer: Sendable {
+        package let bytes: [UInt8]
+        /// Why the message is refused, which the answer says; nil if it is not.
+        package private(set) var refusal: Refusal?
+        /// Whether events may have been recorded.
+        package private(set) var hasVerdicts = false
+        /// Whether another space may have the name now.
+        package private(set) var isPublication = false
+
+        fileprivate init(_ message: SyncMessage) {
+            bytes = message.encoded()
+            switch message {
+            case .refusal(let refusal): self.refusal = refusal
+            case .verdicts: hasVerdicts = true
+            case .publication: isPublication = true
+            default: break
+            }
+        }
+    }
+
+    package func answer(
+        _ request: [UInt8],
+        to space: NamedSpace,
+        with token: Token,
+        at now: Timestamp
+    ) -> Answer {
+        do {
+            return Answer(try reply(to: request, to: space, with: token, at: now))
+        } catch {
+            return Answer(.refusal(Refusal(error)))
+        }
+    }
+
+    /// True if a request, if it is a message at all, publishes or restores a space.
+    package static func publishes(_ request: [UInt8]) -> Bool { SyncMessage.publishes(request) }
+
+    private func reply(
         to request: [UInt8],
         to space: NamedSpace,
         with token: Token,
@@ -69,48 +105,6 @@ package final class ServedSpaces: Sendable {
         let authority = try authority(of: space)
         return try authority.answer(message, from: Caller(token)) { push in
             try admit(push, with: token, to: space, at: now)
-        }
-    }
-
-    /// Runs `body`, which records events that are not pushed, while no push is judged.
-    ///
-    /// Their number and size count as those of a push. `named` are those of a replica whose client
-    /// draws its sequences; it belongs to the bearer of the token then.
-    package func record<Value>(
-        _ count: Int,
-        size: Int,
-        as named: (replica: ReplicaID, sequences: [UInt64])? = nil,
-        in space: NamedSpace,
-        with token: Token,
-        at now: Timestamp,
-        _ body: (inout LastClocks) throws -> Value
-    ) throws -> Value {
-        try take(count, of: \.events, token, at: now)
-        return try authority(of: space).whileAlone { outline, clocks in
-            var newCount = count
-            if let named {
-                let last = store[space.id].lastSequence(of: named.replica)
-                newCount = named.sequences.count { $0 > last }
-                try checkOwn(named.replica, in: space)
-                try checkHolder(
-                    of: named.replica,
-                    isSeen: last > 0,
-                    isNamed: true,
-                    with: token,
-                    in: space,
-                    at: now
-                )
-            }
-            if newCount > 0 { try Self.checkQuota(of: space, outline, newCount, size: size) }
-            return try body(&clocks)
-        }
-    }
-
-    /// The ids under which the server itself records are nobody else's.
-    private func checkOwn(_ replica: ReplicaID, in space: NamedSpace) throws {
-        let own = try store.author(of: space.id).0
-        guard replica != own, !store[space.id].isAuthority(replica) else {
-            throw Refusal(.forbidden, "\(replica.text) is the server's own id. Draw another one.")
         }
     }
 
@@ -230,7 +224,7 @@ package final class ServedSpaces: Sendable {
 
     // MARK: Bounds
 
-    private func take(
+    func take(
         _ count: Int,
         of bucket: any WritableKeyPath<Rates, RateBucket> & Sendable,
         _ token: Token,
@@ -275,7 +269,7 @@ package final class ServedSpaces: Sendable {
         try control.leaveOpen([push.replica], in: space.name, at: now)
     }
 
-    private static func checkQuota(
+    static func checkQuota(
         of space: NamedSpace,
         _ outline: SpaceOutline,
         _ count: Int,
@@ -298,7 +292,7 @@ package final class ServedSpaces: Sendable {
         }
     }
 
-    private func checkHolder(
+    func checkHolder(
         of replica: ReplicaID,
         isSeen: Bool,
         isNamed: Bool,

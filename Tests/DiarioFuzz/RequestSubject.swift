@@ -71,9 +71,8 @@ enum RequestSubject {
         draft.requestsPerSecond = 1_000_000
         let key = try control.makeToken(draft, drawnFrom: SystemEntropy(), at: store.now).key
         let handler = ServedDirectory(
-            store: store,
-            control: control,
-            directory: directory
+            ServedSpaces(store, control),
+            SealedFiles(store, directory)
         )
         let event =
             #"{"type":"meals.weight.recorded","payload":{"day":"2026-03-02","#

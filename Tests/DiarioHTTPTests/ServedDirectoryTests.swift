@@ -326,9 +326,8 @@ struct ServedDirectoryTests {
         #expect(try world.store.brokenSpaces().map(\.space) == [id])
         // As one that is started then.
         let handler = ServedDirectory(
-            store: world.store,
-            control: world.control,
-            directory: directory
+            ServedSpaces(world.store, world.control),
+            SealedFiles(world.store, directory)
         )
         func status(_ path: String, _ token: String?) -> Int? {
             let headers = token.map { ["authorization": "Bearer \($0)"] } ?? [:]

@@ -38,9 +38,8 @@ struct ServedWorld {
         self.packs = try packs ?? Self.meals.get()
         control = try ControlFile(folder: directory.rootPath, .create)
         handler = ServedDirectory(
-            store: store,
-            control: control,
-            directory: directory,
+            ServedSpaces(store, control),
+            SealedFiles(store, directory),
             newerPacks: newerPacks,
             spaceCountMax: spaceCountMax,
             modelCountMax: modelCountMax,

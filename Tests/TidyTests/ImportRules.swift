@@ -35,10 +35,10 @@ enum ImportRules {
         "DiarioZones": ["DiarioCore", "DiarioSchema", "DiarioProjection"],
         "DiarioMaps": ["DiarioCore", "DiarioSchema", "DiarioProjection"],
         // The edge: requests are answered with all that a diary and its authority can do.
+        // Storage: threads and signals.
         "DiarioHTTP": [
             "Diario", "DiarioServer", "DiarioEngine", "DiarioCore", "DiarioSchema",
-            "DiarioStorage", "DiarioCrypto", "DiarioFormat", "DiarioLog", "DiarioSync",
-            "CMicrohttpd",
+            "DiarioStorage", "DiarioCrypto", "DiarioSync", "CMicrohttpd",
         ],
         "DiarioCLI": cliImports.union(inspected),
         "DiarioTestSupport": ["DiarioCore", "DiarioStorage", "DiarioCrypto", "DiarioFormat"],
@@ -55,12 +55,19 @@ enum ImportRules {
         "DiarioStorage", "DiarioZstd", "DiarioFormat", "DiarioLog",
     ]
 
-    /// Of the command line only `inspect` looks deeper than the doors of the engine.
+    /// Of the command line only `inspect` looks deeper than the doors of the engine, and of the
+    /// HTTP server only what makes problems of the refusals of messages.
     static func deepImports(_ file: SourceFile) -> [Finding] {
-        guard file.target == "DiarioCLI", !file.path.contains("/Inspect/") else { return [] }
+        let (deep, place): (Set<String>, String)
+        switch file.target {
+        case "DiarioCLI": (deep, place) = (inspected, "DiarioCLI/Inspect/")
+        case "DiarioHTTP": (deep, place) = (["DiarioSync"], "DiarioHTTP/API/Problem.swift")
+        default: return []
+        }
+        guard !file.path.contains(place) else { return [] }
         return importedModules(file).compactMap { module, line in
-            guard inspected.contains(module) else { return nil }
-            let message = "only DiarioCLI/Inspect may import \(module): ask DiarioEngine or Diario"
+            guard deep.contains(module) else { return nil }
+            let message = "only \(place) may import \(module): ask DiarioEngine or DiarioServer"
             return Finding(file, line, message)
         }
     }

@@ -35,6 +35,13 @@ extension RuleSample {
             bad: "import DiarioLog"
         ),
         RuleSample(
+            "deep imports of the HTTP server",
+            ImportRules.deepImports,
+            path: "Sources/DiarioHTTP/API/Sample.swift",
+            good: "import DiarioServer",
+            bad: "import DiarioSync"
+        ),
+        RuleSample(
             "modules of C",
             { ImportRules.unwrappedModules($0, manifest) },
             path: "Sources/DiarioLog/Sample.swift",

@@ -54,7 +54,6 @@ enum TypeRules {
         "DiarioSimulation.SyncWorld": (2500, "one world: every step sees all machines of it"),
         "DiarioSimulation.World": (1400, "one world: every step sees all processes of it"),
         "DiarioBench.WorkloadGenerator": (1400, "measures only"),
-        "DiarioHTTP.ServedDirectory": (1300, "the routes, by subject"),
         "DiarioLog.LogStore": (2200, "to be cut: what is of one space"),
         "DiarioLog.Writer": (1150, "to be cut: staging, frames"),
     ]

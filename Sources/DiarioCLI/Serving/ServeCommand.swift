@@ -76,16 +76,11 @@ struct ServeCommand {
         let name = try call.dataFolder()
         if !SystemCall.isDirectory(name) { note("makes the folder \(CellText.oneLine(name))") }
         try call.withData(at: name, remark: { note($0) }) { folder in
-            try folder.serve { store, control, directory in
+            try folder.serve { served, files in
                 let log = requestLog()
                 defer { log?.close() }
                 configuration.log = log
-                let handler = ServedDirectory(
-                    store: store,
-                    control: control,
-                    directory: directory,
-                    newerPacks: newerPacks
-                )
+                let handler = ServedDirectory(served, files, newerPacks: newerPacks)
                 try HTTPServer.serve(handler, configuration) {
                     try wait($0, configuration, name)
                 }

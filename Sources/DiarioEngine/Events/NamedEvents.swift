@@ -308,7 +308,7 @@ package struct NamedEvents {
 }
 
 /// Why events with origins of a client's own cannot be recorded.
-package struct OriginConflict: Sendable {
+package struct OriginConflict: Error, Sendable {
     package enum Kind: Sendable {
         /// Something else is recorded under the origin.
         case forked

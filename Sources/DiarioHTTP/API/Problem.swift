@@ -1,5 +1,4 @@
 import Diario
-import DiarioLog
 import DiarioSchema
 import DiarioServer
 import DiarioSync
@@ -188,9 +187,24 @@ extension Problem {
         case let problem as Problem: self = problem
         case let refusal as Refusal: self.init(refusal)
         case let error as ControlError: self.init(error)
-        case is LogError: self.init(Refusal(error))
-        default: self.init(DiarioError(error))
+        case let conflict as OriginConflict: self.init(conflict)
+        default:
+            self = Refusal(ofLog: error).map { Problem($0) } ?? Problem(DiarioError(error))
         }
+    }
+
+    init(_ conflict: OriginConflict) {
+        switch conflict.kind {
+        case .forked: self.init(.forked, conflict.message)
+        case .gap(let expected):
+            self.init(.gap, conflict.message)
+            self.expected = expected
+        case .changed(let position):
+            self.init(.changed, conflict.message)
+            self.position = position
+        }
+        origin = conflict.origin.text
+        line = conflict.line
     }
 
     init(_ refusal: Refusal) {

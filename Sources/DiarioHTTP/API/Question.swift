@@ -12,12 +12,12 @@ struct Question {
     var owner: ReadOwner { ReadOwner(space: space.name.text, token: token.id.text) }
 
     /// Refuses whoever has not this right.
-    func require(_ right: Caller.Rights, _ word: String) throws {
+    func require(_ right: Caller.Rights) throws {
         guard token.rights.contains(right) || token.rights.contains(.admin) else {
             throw Problem(
                 .forbidden,
-                "The token does not give the right \(word).",
-                remedy: "Ask for a token with it: diario token create --rights \(word)"
+                "The token does not give the right \(right.word).",
+                remedy: "Ask for a token with it: diario token create --rights \(right.word)"
             )
         }
     }

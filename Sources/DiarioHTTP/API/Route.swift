@@ -58,6 +58,26 @@ enum Route: Hashable, Sendable {
 }
 
 extension Route.Part {
+    /// The right that a request needs; nil if its message says.
+    func right(isPost: Bool) -> Caller.Rights? {
+        switch self {
+        case .sync: nil
+        case .replicas, .tokens, .token: .admin
+        case .events where isPost: .append
+        default: .read
+        }
+    }
+
+    /// The parameters that an address may have; nil if others are read or passed over.
+    func parameters(isPost: Bool) -> [String]? {
+        switch self {
+        case .whole, .sync, .query: nil
+        case .events where !isPost: nil
+        case .head: ["after", "wait"]
+        default: []
+        }
+    }
+
     init?(_ words: ArraySlice<String>) {
         // Names of this protocol need no escaping: what has a percent sign is none of them.
         guard words.count <= 2,

@@ -1,113 +1,78 @@
 import Diario
 import DiarioCore
 import DiarioCrypto
-import DiarioFormat
-import DiarioLog
 import DiarioSchema
 import DiarioServer
-import DiarioStorage
-import Synchronization
 
 // The files of sealed events, and packs: schema/format/http.md, section 5.
 
 extension ServedDirectory {
     /// The files that hold sealed events, and the log of which they are a part.
     func segments(_ question: Question) throws -> HTTPAnswer {
-        try question.allow([])
-        try question.require(.read, "read")
         let id = try space(question.space).space.id
-        let (status, entries) = (try store.status(of: id), try store.segments(of: id))
-        let sealed = entries.last?.last ?? 0
-        let root = try store[id].proofs.root(size: sealed)
-        var list: [[UInt8]] = []
-        for entry in entries {
-            let files = try files(of: entry, in: id)
-            list.append(
-                JSONObjectWriter.object { json in
-                    json.add("first", entry.first)
-                    json.add("last", entry.last)
-                    json.add("files", list: files)
-                }
-            )
+        let segments = try files.segments(of: id)
+        let sealed = segments.last?.last ?? 0
+        let (facts, packs) = (
+            try served.facts(of: id, size: sealed), try served.adoptedPacks(of: id)
+        )
+        let list = try segments.map { segment in
+            let files = try segment.files.map { try describe($0) }
+            return JSONObjectWriter.object { json in
+                json.add("first", segment.first)
+                json.add("last", segment.last)
+                json.add("files", list: files)
+            }
         }
         return .object { json in
-            json.add("lineage", status.manifest.lineage.text)
-            json.add("epoch", status.manifest.epoch)
-            json.add("head", status.head)
+            json.add("lineage", facts.lineage.text)
+            json.add("epoch", facts.epoch)
+            json.add("head", facts.head)
             json.add("sealed", sealed)
-            if let root { json.add("root", root.text) }
+            if let root = facts.root { json.add("root", root.text) }
             json.add("segments", list: list)
-            json.add(
-                "packs",
-                list: status.adoptions.map { JSONObjectWriter.string($0.fingerprint.text) }
-            )
+            json.add("packs", list: packs.map { JSONObjectWriter.string($0.text) })
         }
     }
 
-    private func files(
-        of entry: SegmentEntry,
-        in space: SpaceID
-    ) throws -> [[UInt8]] {
-        var files = [(LogPaths.segment(entry.name, of: space), "segment", entry.segmentSize)]
-        if entry.sidecarSize > 0 {
-            files.append((LogPaths.sidecar(entry.name, of: space), "sidecar", entry.sidecarSize))
+    private func describe(_ file: SealedFiles.File) throws -> [UInt8] {
+        let digest = try digest(of: file)
+        return JSONObjectWriter.object { json in
+            json.add("name", file.name)
+            json.add("kind", file.isSidecar ? "sidecar" : "segment")
+            json.add("size", file.size)
+            json.add("sha256", digest.text)
         }
-        var list: [[UInt8]] = []
-        for (path, kind, size) in files {
-            let digest = try digest(of: path)
-            list.append(
-                JSONObjectWriter.object { json in
-                    json.add("name", Self.fileName(path))
-                    json.add("kind", kind)
-                    json.add("size", size)
-                    json.add("sha256", digest.text)
-                }
-            )
-        }
-        return list
     }
 
     /// The bytes of one of the files, or a part of them.
     func segment(_ name: String, _ question: Question) throws -> HTTPAnswer {
-        try question.allow([])
-        try question.require(.read, "read")
         let id = try space(question.space).space.id
-        let entries = try store.segments(of: id)
         // Only what is listed: a name leads to no other file.
-        let found = entries.lazy.flatMap { entry in
-            [
-                (LogPaths.segment(entry.name, of: id), entry.segmentSize),
-                (LogPaths.sidecar(entry.name, of: id), entry.sidecarSize),
-            ]
-        }.first { path, size in
-            size > 0 && Self.fileName(path) == name
-        }
-        guard let (path, size) = found else {
+        let files = try files.segments(of: id).flatMap(\.files)
+        guard let file = files.first(where: { $0.name == name }) else {
             throw Problem(
                 .notFound,
                 "There is no such file now.",
                 remedy: "Segments are merged now and then: ask for the list again."
             )
         }
-        let tag = "\"\(try digest(of: path).text)\""
-        let isPersonal = entries.contains { LogPaths.sidecar($0.name, of: id) == path }
+        let tag = "\"\(try digest(of: file).text)\""
         var headers = [
             (name: "ETag", value: tag),
             (name: "Accept-Ranges", value: "bytes"),
             (
                 name: "Cache-Control",
-                value: isPersonal ? "no-store" : "private, max-age=31536000, immutable"
+                value: file.isSidecar ? "no-store" : "private, max-age=31536000, immutable"
             ),
         ]
         if question.request.headers["if-none-match"]?.contains(tag) ?? false {
             return HTTPAnswer(304, headers: headers)
         }
         headers.append((name: "Content-Type", value: MediaType.file.rawValue))
-        let full = directory.rootPath + "/" + path
         let range: Range<Int>?
         let condition = question.request.headers["if-range"]
         if let text = question.request.headers["range"], condition == nil || condition == tag {
-            range = try ByteRange.range(text, of: size)
+            range = try ByteRange.range(text, of: file.size)
         } else {
             range = nil
         }
@@ -115,47 +80,41 @@ extension ServedDirectory {
             return HTTPAnswer(
                 200,
                 headers: headers,
-                .file(SentFile(path: full, offset: 0, count: size))
+                .file(SentFile(path: file.path, offset: 0, count: file.size))
             )
         }
         headers.append(
             (
                 name: "Content-Range",
-                value: "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)"
+                value: "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(file.size)"
             )
         )
         return HTTPAnswer(
             206,
             headers: headers,
-            .file(SentFile(path: full, offset: range.lowerBound, count: range.count))
+            .file(SentFile(path: file.path, offset: range.lowerBound, count: range.count))
         )
     }
 
-    private static func fileName(_ path: String) -> String {
-        String(path.dropFirst(LogPaths.parent(of: path).utf8.count + 1))
-    }
-
-    private func digest(of path: String) throws -> Hash32 {
-        guard
-            let digest = try digests.digest(of: path, in: directory, unless: { isClosed })
-        else { throw Problem(.unavailable, "The server stops.", retryAfter: 5) }
+    private func digest(of file: SealedFiles.File) throws -> Hash32 {
+        guard let digest = try files.digest(of: file, unless: { isClosed }) else {
+            throw Problem(.unavailable, "The server stops.", retryAfter: 5)
+        }
         return digest
     }
 
     // MARK: Packs
 
     func packs(_ question: Question) throws -> HTTPAnswer {
-        try question.allow([])
-        try question.require(.read, "read")
         let space = try space(question.space).refreshed()
         return .object { json in
             json.add(
                 "packs",
-                list: space.packs.map { pack in
+                list: space.usedPacks.map { used in
                     JSONObjectWriter.object { json in
-                        json.add("name", pack.name)
-                        json.add("version", pack.version)
-                        json.add("fingerprint", Fingerprint.pack(pack.files).text)
+                        json.add("name", used.pack.name)
+                        json.add("version", used.pack.version)
+                        json.add("fingerprint", used.fingerprint.text)
                     }
                 }
             )
@@ -164,12 +123,9 @@ extension ServedDirectory {
 
     /// The files of a pack that the space adopted at any time.
     func pack(_ text: String, _ question: Question) throws -> HTTPAnswer {
-        try question.allow([])
-        try question.require(.read, "read")
         let id = try space(question.space).space.id
-        let adoptions = try store.adoptions(of: id)
         guard let fingerprint = Hash32(text: text),
-            adoptions.contains(where: { $0.fingerprint == fingerprint })
+            try served.adoptedPacks(of: id).contains(fingerprint)
         else {
             throw Problem(
                 .notFound,
@@ -177,7 +133,7 @@ extension ServedDirectory {
                 remedy: "The list of packs has those there are."
             )
         }
-        let files = try store.packFiles(fingerprint)
+        let files = try served.files(ofPack: fingerprint)
         var answer = HTTPAnswer.object { json in
             json.add("fingerprint", fingerprint.text)
             json.add(
@@ -196,40 +152,6 @@ extension ServedDirectory {
             (name: "ETag", value: "\"\(fingerprint.text)\""),
         ]
         return answer
-    }
-}
-
-/// The digests of files that never change.
-final class FileDigests: Sendable {
-    private let known = Mutex<[String: Hash32]>([:])
-
-    private static let keptCountMax = 10_000
-    private static let pieceSize = 1024 * 1024
-
-    /// Nil if it is not known and `isOver` before it is.
-    func digest(
-        of path: String,
-        in directory: POSIXDirectory,
-        unless isOver: () -> Bool
-    ) throws -> Hash32? {
-        if let known = known.withLock({ $0[path] }) { return known }
-        let file = try directory.open(path, .read)
-        let hasher = SHA256Stream()
-        var bytes: [UInt8] = []
-        var offset = 0
-        repeat {
-            bytes.removeAll(keepingCapacity: true)
-            try file.read(at: Int64(offset), count: Self.pieceSize, into: &bytes)
-            hasher.update(bytes.span)
-            offset += bytes.count
-            if isOver() { return nil }
-        } while !bytes.isEmpty
-        let digest = hasher.finalize()
-        known.withLock { known in
-            if known.count >= Self.keptCountMax { known.removeAll() }
-            known[path] = digest
-        }
-        return digest
     }
 }
 

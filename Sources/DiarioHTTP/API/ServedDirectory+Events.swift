@@ -3,14 +3,12 @@ import DiarioCore
 import DiarioCrypto
 import DiarioSchema
 import DiarioServer
-import DiarioSync
 
 // Events for people and programs without Diario: schema/format/http.md, section 7.
 
 extension ServedDirectory {
     /// Events behind an offset: what is there, or what comes.
     func events(_ question: Question) throws -> HTTPReply {
-        try question.require(.read, "read")
         let space = try space(question.space)
         let head = space.head
         if question.request.method == "HEAD" { return .answer(tail(head)) }
@@ -210,8 +208,6 @@ extension ServedDirectory {
 
     /// Records the events of the body, all or none.
     func record(_ question: Question) throws -> HTTPAnswer {
-        try question.allow([])
-        try question.require(.append, "append")
         let space = try space(question.space)
         let newest = try space.refreshed()
         let form: EventBody.Form =
@@ -228,24 +224,22 @@ extension ServedDirectory {
         guard events.count > 0 else {
             throw Problem(.malformed, "There is no event in the body.")
         }
-        let (recorded, isNew) = try record(events, question, space)
+        if let replica = events.named?.replica {
+            contacts.note(replica, in: question.space.name, at: now)
+        }
+        let (recorded, isNew) = try served.record(
+            events,
+            size: question.request.body.count,
+            in: question.space,
+            with: question.token,
+            at: now,
+            importOnce: { try space.importOnce($0) }
+        )
         space.ringIfGrown()
         return .object(status: isNew ? 201 : 200) { json in
             json.add("origins", list: recorded.origins.map { JSONObjectWriter.string($0.text) })
             json.add("positions", list: recorded.positions.map { Array("\($0)".utf8) })
             json.add("head", space.head)
-        }
-    }
-}
-
-extension Refusal {
-    /// Why events that were found good could not be written down.
-    init(recording error: DiarioError) {
-        switch error.kind {
-        // Its own message has a path of the server.
-        case .full: self.init(.full, "The disk of the server is full.")
-        case .invalid, .tooLarge: self.init(.malformed, error.message)
-        default: self.init(.unavailable, number: 5, error.message)
         }
     }
 }

@@ -8,8 +8,6 @@ import DiarioServer
 extension ServedDirectory {
     /// The event with an origin, or at a position.
     func event(_ text: String, _ question: Question) throws -> Reading<HTTPAnswer> {
-        try question.allow([])
-        try question.require(.read, "read")
         let space = try space(question.space)
         guard let name = EventName(text) else {
             throw Problem(.malformed, "`\(text.prefix(40))` \(EventName.rules).")

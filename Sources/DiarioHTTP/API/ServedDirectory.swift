@@ -1,18 +1,14 @@
 import Diario
 import DiarioCore
-package import DiarioLog
 package import DiarioSchema
 package import DiarioServer
-package import DiarioStorage
-import DiarioSync
+import DiarioStorage
 import Synchronization
 
 /// The data directory of a server, as it is reached over HTTP: schema/format/http.md.
 package final class ServedDirectory: Sendable {
-    let store: LogStore
-    let control: ControlFile
     let served: ServedSpaces
-    let directory: POSIXDirectory
+    let files: SealedFiles
     /// Packs that spaces get which use an older version.
     private let newerPacks: [Pack]
     let questionTimeMax: Duration
@@ -22,26 +18,22 @@ package final class ServedDirectory: Sendable {
     private let opening = Mutex<Void>(())
     private let isStopped = Mutex(false)
     private let stop = Signal()
-    let digests = FileDigests()
     let contacts = Contacts()
     private let counters = Mutex<(@Sendable () -> ServerCounters.Snapshot?)?>(nil)
 
     package init(
-        store: LogStore,
-        control: ControlFile,
-        directory: POSIXDirectory,
+        _ served: ServedSpaces,
+        _ files: SealedFiles,
         newerPacks: [Pack] = [],
         spaceCountMax: Int = Limits.servedSpaceCountMax,
         modelCountMax: Int = Limits.servedModelCountMax,
         questionTimeMax: Duration = .seconds(Limits.querySecondsMax)
     ) {
         spaces = Mutex(OpenSpaces(spaceCountMax: spaceCountMax, modelCountMax: modelCountMax))
-        self.store = store
-        self.control = control
-        self.directory = directory
+        self.served = served
+        self.files = files
         self.newerPacks = newerPacks
         self.questionTimeMax = questionTimeMax
-        served = ServedSpaces(store, control)
     }
 
     /// Takes what /metrics tells from a server.
@@ -72,16 +64,10 @@ package final class ServedDirectory: Sendable {
     /// The space with an id, opened when it is first asked for.
     func space(_ named: NamedSpace) throws -> ServedSpace {
         if let known = spaces.withLock({ $0.find(named.id) }) { return known }
-        let authority = try served.authority(of: named)
         // One at a time: two must not adopt the same pack.
         return try opening.withLock { _ in
             if let known = spaces.withLock({ $0.find(named.id) }) { return known }
-            try authority.prepare()
-            var space = try Space(store: store, id: named.id, shelf: shelf)
-            let newer = newerPacks.filter { pack in
-                space.packs.contains { $0.name == pack.name && $0.version < pack.version }
-            }
-            if !newer.isEmpty { _ = try space.adopt(newer) { _, _ in } }
+            let space = try served.open(named, newerPacks: newerPacks, shelf: shelf)
             let made = ServedSpace(space)
             spaces.withLock { $0.add(made, named.id) }
             return made
@@ -122,7 +108,7 @@ package final class ServedDirectory: Sendable {
     /// Takes up what other processes recorded, and wakes those who wait for it.
     package func lookForNews() {
         // What cannot be read is told to whoever asks for it.
-        _ = try? store.refresh()
+        try? served.refresh()
         for space in spaces.withLock({ $0.all }) where space.bell.listenerCount > 0 {
             space.ringIfGrown()
         }
@@ -131,7 +117,7 @@ package final class ServedDirectory: Sendable {
     func writeContacts() {
         let heard = contacts.take()
         // Nothing depends on it.
-        if !heard.isEmpty { try? control.note(heard) }
+        if !heard.isEmpty { try? served.control.note(heard) }
     }
 
     /// Whether nothing that takes long is begun or gone on with any more.
@@ -145,7 +131,7 @@ package final class ServedDirectory: Sendable {
 
     // MARK: Time
 
-    var now: Timestamp { store.now }
+    var now: Timestamp { served.now }
 }
 
 extension ServedDirectory: HTTPHandler {
@@ -201,6 +187,7 @@ extension ServedDirectory: HTTPHandler {
             let (token, space) = try served.admitToOwnSpace(try Self.token(of: request), at: now)
             let question = Question(request: request, token: token, space: space, turn: turn)
             try question.allow([])
+            try question.require(.read)
             return .answer(.json([0x5b] + (try outline(question)) + [0x5d]))
         case .space(let name, let part):
             let word = try Self.token(of: request)
@@ -211,7 +198,7 @@ extension ServedDirectory: HTTPHandler {
                 : try served.identify(word, to: name, at: now)
             // What the command line recorded beside the server counts from the next request on.
             // Where it cannot be read, whoever needs it is told.
-            if turn == .first { try? store.refreshAfterOthers() }
+            if turn == .first { try? served.refreshAfterOthers() }
             let question = Question(request: request, token: token, space: space, turn: turn)
             switch try answer(question, part) {
             case .answer(var answer):
@@ -236,10 +223,13 @@ extension ServedDirectory: HTTPHandler {
     }
 
     private func answer(_ question: Question, _ part: Route.Part) throws -> HTTPReply {
-        switch part {
+        let isPost = question.request.method == "POST"
+        if let parameters = part.parameters(isPost: isPost) { try question.allow(parameters) }
+        if let right = part.right(isPost: isPost) { try question.require(right) }
+        return switch part {
         case .sync: .answer(try sync(question))
         case .head: try head(question)
-        case .events where question.request.method == "POST": .answer(try record(question))
+        case .events where isPost: .answer(try record(question))
         case .events: try events(question)
         case .event(let name): .reading(try event(name, question))
         case .whole: .answer(.json(try outline(question)))
@@ -250,7 +240,7 @@ extension ServedDirectory: HTTPHandler {
         case .queries: .answer(try queries(question))
         case .query(let name): .reading(try query(name, question))
         case .replicas: .answer(try replicas(question))
-        case .tokens where question.request.method == "POST": .answer(try makeToken(question))
+        case .tokens where isPost: .answer(try makeToken(question))
         case .tokens: .answer(try tokens(question))
         case .token(let id): .answer(try revokeToken(id, question))
         }
@@ -280,9 +270,10 @@ extension ServedDirectory: HTTPHandler {
         let header = request.headers["authorization"] ?? ""
         let words = header.split(separator: " ", maxSplits: 1)
         guard words.count == 2, words[0].lowercased() == "bearer" else {
-            throw Refusal(
+            throw Problem(
                 .unauthorized,
-                "The request bears no token. Send the header `Authorization: Bearer` with one."
+                "The request bears no token.",
+                remedy: "Send the header `Authorization: Bearer` with one."
             )
         }
         return String(words[1])

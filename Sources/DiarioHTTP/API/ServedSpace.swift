@@ -3,7 +3,6 @@ import DiarioCore
 import DiarioSchema
 import DiarioServer
 import DiarioStorage
-import DiarioSync
 import Synchronization
 
 /// A space that is served: its events, its read models, and those who wait for news of it.

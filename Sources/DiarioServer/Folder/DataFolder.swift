@@ -1,9 +1,9 @@
 import DiarioSQLite
 package import DiarioCore
 package import DiarioEngine
-package import DiarioLog
+import DiarioLog
 import DiarioSchema
-package import DiarioStorage
+import DiarioStorage
 
 /// The folder of a server's data, for those who look after it, also beside the server.
 ///
@@ -105,9 +105,7 @@ package struct DataFolder {
     // MARK: Serving
 
     /// Runs `body`, which serves the folder, until it ends; only one server may.
-    package func serve(
-        _ body: (LogStore, ControlFile, POSIXDirectory) throws -> Void
-    ) throws {
+    package func serve(_ body: (ServedSpaces, SealedFiles) throws -> Void) throws {
         let control = try control(for: .making)
         try control.check()
         let directory = try directory(.readWrite)
@@ -119,7 +117,7 @@ package struct DataFolder {
                 remark("\(broken.shown) cannot be served: \(broken.remedy)")
             }
             remarkUnnamed()
-            try body(store, control, directory)
+            try body(ServedSpaces(store, control), SealedFiles(store, directory))
             store.sealBeforeClose()
         }
     }
