@@ -210,24 +210,3 @@ extension DiarioError.Kind {
             }
     }
 }
-
-/// Runs calls of the log and turns their errors into ours.
-package func logging<Value: ~Copyable>(
-    _ body: () throws(LogError) -> Value
-) throws(DiarioError) -> Value {
-    do { return try body() } catch { throw DiarioError(error) }
-}
-
-/// Runs calls of the projection and turns their errors into ours.
-package func projecting<Value: ~Copyable>(
-    _ body: () throws(ProjectionError) -> Value
-) throws(DiarioError) -> Value {
-    do { return try body() } catch { throw DiarioError(error) }
-}
-
-/// Runs calls of the storage and turns their errors into ours.
-func storing<Value: ~Copyable>(
-    _ body: () throws(StorageError) -> Value
-) throws(DiarioError) -> Value {
-    do { return try body() } catch { throw DiarioError(error) }
-}

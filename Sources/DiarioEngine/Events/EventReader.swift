@@ -176,14 +176,16 @@ package struct EventReader: Sendable {
         catalog = space.catalog
         self.filter = filter
         self.purpose = purpose
-        cursor = try logging { () throws(LogError) in
-            try space.store.cursor(
+        do {
+            cursor = try space.store.cursor(
                 space.id,
                 positions: filter.positions,
                 filter.part,
                 filter: filter.hint,
                 isReversed: isReversed
             )
+        } catch {
+            throw DiarioError(error)
         }
     }
 
@@ -278,9 +280,9 @@ package struct EventReader: Sendable {
     /// False if there is no other block.
     private mutating func stepToBlock() throws(DiarioError) -> Bool {
         events = nil
-        guard let next = try logging({ () throws(LogError) in try cursor?.look() }) else {
-            return false
-        }
+        let found: StoredEvents?
+        do { found = try cursor?.look() } catch { throw DiarioError(error) }
+        guard let next = found else { return false }
         cost += max(next.rows.count, Self.blockCost)
         try begin(next)
         return true
@@ -299,7 +301,7 @@ package struct EventReader: Sendable {
         _ parts: Set<EnvelopePart>,
         _ choose: (TypeEntry, EventType) -> SealedColumns.Choice
     ) throws(DiarioError) -> SealedColumns? {
-        try logging { () throws(LogError) in try cursor?.nextColumns(parts, choose) }
+        do { return try cursor?.nextColumns(parts, choose) } catch { throw DiarioError(error) }
     }
 
     /// Goes on with these events.

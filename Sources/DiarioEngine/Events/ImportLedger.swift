@@ -19,8 +19,9 @@ struct ImportLedger {
         self.space = space
         self.isAuthority = isAuthority
         origins = try ImportedOrigins(of: space)
-        let (notes, faults) = try logging { () throws(LogError) in
-            try space.store[space.id].imports.read()
+        let (notes, faults): ([ImportNote], [Fault])
+        do { (notes, faults) = try space.store[space.id].imports.read() } catch {
+            throw DiarioError(error)
         }
         if let fault = faults.first {
             throw DiarioError(
@@ -74,12 +75,12 @@ struct ImportLedger {
     /// Writes down that a group is about to be recorded.
     func note(_ note: ImportNote) throws(DiarioError) {
         guard !note.runs.isEmpty else { return }
-        try logging { () throws(LogError) in try space.store[space.id].imports.keep(note) }
+        do { try space.store[space.id].imports.keep(note) } catch { throw DiarioError(error) }
     }
 
     /// Takes back that a group is about to be recorded: nothing was.
     func remove(_ notes: [ImportNote]) throws(DiarioError) {
-        try logging { () throws(LogError) in try space.store[space.id].imports.remove(notes) }
+        do { try space.store[space.id].imports.remove(notes) } catch { throw DiarioError(error) }
     }
 
     /// Takes up that a group was recorded.
@@ -92,8 +93,7 @@ struct ImportLedger {
     mutating func settle() throws(DiarioError) {
         origins.settle()
         guard !notes.isEmpty else { return }
-        let known = ImportNote(group: nil, runs: origins.all)
-        try logging { () throws(LogError) in try space.store[space.id].imports.keep(known) }
+        try note(ImportNote(group: nil, runs: origins.all))
         try remove(notes)
         notes.removeAll()
     }
@@ -151,7 +151,8 @@ extension Space {
     ) throws(DiarioError) -> [EventLine] {
         var filter = LogFilter()
         filter.sequences = LogFilter.Sequences(sequences, of: replica)
-        let cursor = try logging { () throws(LogError) in try store.cursor(id, filter: filter) }
+        let cursor: LogCursor
+        do { cursor = try store.cursor(id, filter: filter) } catch { throw DiarioError(error) }
         var reader = EventReader(self, cursor, types: [])
         var found: [EventLine] = []
         while found.count < sequences.count, try reader.advance() {

@@ -209,8 +209,9 @@ struct ImportRecorder {
         var lines = group.lines
         group = Group()
         for _ in 0..<Self.attemptCountMax {
-            let (replica, last) = try logging { () throws(LogError) in
-                try space.store.author(of: space.id)
+            let (replica, last): (ReplicaID, UInt64)
+            do { (replica, last) = try space.store.author(of: space.id) } catch {
+                throw DiarioError(error)
             }
             // The next recorded event takes that sequence.
             if ledger.isAuthority { try leaveOutKnown(&lines) }

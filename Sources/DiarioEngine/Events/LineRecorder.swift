@@ -146,24 +146,21 @@ package struct LineRecorder {
         var batches: [AppendedBatch] = []
         while !contents.isEmpty {
             let id = space.id
-            let appends = contents.map {
-                Append(space: id, content: $0)
-            }
-            let outcomes = try logging { () throws(LogError) in try space.store.append(appends) }
-            var (isGone, appended) = (false, 0)
-            for outcome in outcomes where !isGone {
-                do throws(LogError) {
+            var appended = 0
+            do throws(LogError) {
+                let appends = contents.map { Append(space: id, content: $0) }
+                for outcome in try space.store.append(appends) {
                     batches += try outcome.get()
                     appended += 1
-                } catch {
-                    guard case .unknownSpace = error, try space.followRenewal(of: id) else {
-                        throw DiarioError(error)
-                    }
-                    isGone = true
                 }
+                contents.removeAll(keepingCapacity: true)
+            } catch {
+                guard case .unknownSpace = error, try space.followRenewal(of: id) else {
+                    throw DiarioError(error)
+                }
+                contents.removeFirst(appended)
+                try checkTypes()
             }
-            contents.removeFirst(appended)
-            if isGone { try checkTypes() }
         }
         return batches
     }

@@ -380,8 +380,9 @@ extension Space {
             var wanted = Set(rest.prefix(count))
             rest = rest.dropFirst(count)
             let first = wanted.min() ?? last
-            let cursor = try logging { () throws(LogError) in
-                try store[id].backwards(first...last, of: replica)
+            let cursor: LogCursor
+            do { cursor = try store[id].backwards(first...last, of: replica) } catch {
+                throw DiarioError(error)
             }
             var reader = EventReader(self, cursor, types: [])
             while !wanted.isEmpty, try reader.advance() {

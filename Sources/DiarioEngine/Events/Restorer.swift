@@ -134,8 +134,7 @@ struct Restorer {
         }
         guard line.type.pack != "engine" else { return }
         _ = try space.adopt(packs) { _, _ in }
-        let status = try logging { () throws(LogError) in try space.store.status(of: space.id) }
-        position = status.head
+        position = space.head
     }
 
     /// A pack that a line says was adopted must be here: its bytes are not in the lines.
@@ -320,6 +319,6 @@ struct Restorer {
         let append = Append(space: space.id, content: .preserved(rows))
         rows.removeAll(keepingCapacity: true)
         size = 0
-        try logging { () throws(LogError) in _ = try space.store.append(append) }
+        do { _ = try space.store.append(append) } catch { throw DiarioError(error) }
     }
 }

@@ -45,16 +45,21 @@ struct ModelBuild {
         self.builder = builder
         live = place.live(plan.pack.name)
         let history = try space.history()
-        let generation = try builder.generation(for: plan, after: live, history, reason)
-        self.generation = generation
-        file = try projecting { () throws(ProjectionError) in
-            try ModelFile(
+        do {
+            generation = try builder.generation(for: plan, after: live, history, reason)
+        } catch {
+            throw DiarioError(error)
+        }
+        do {
+            file = try ModelFile(
                 path: place.path(of: generation.name),
                 plan: plan,
                 space: space.id,
                 history: history,
                 .building
             )
+        } catch {
+            throw DiarioError(error)
         }
         update = ModelUpdate(
             space,
@@ -87,24 +92,33 @@ struct ModelBuild {
     private func finish() throws(DiarioError) {
         let (name, place) = (generation.pack, builder.place)
         // Waiting for the disk comes before taking the lock for which followers of the log wait.
-        try projecting { () throws(ProjectionError) in try file.flush() }
-        try storing { () throws(StorageError) in try place.sync() }
+        do { try file.flush() } catch { throw DiarioError(error) }
+        let lock: any DirectoryLock
+        do {
+            try place.sync()
+            lock = try place.lock(of: name)
+        } catch {
+            throw DiarioError(error)
+        }
         try builder.stop.check()
         var unfinished: DiarioError?
-        let lock = try storing { () throws(StorageError) in try place.lock(of: name) }
         try builder.holding(lock) { () throws(DiarioError) in
             do throws(DiarioError) { try update.run { _, _ in } } catch {
                 guard file.isSpent else { throw error }
                 // The next follower continues with the rest.
                 unfinished = error
             }
-            try storing { () throws(StorageError) in try place.makeLive(generation) }
+            do throws(StorageError) { try place.makeLive(generation) } catch {
+                throw DiarioError(error)
+            }
         }
-        try storing { () throws(StorageError) in
+        do {
             try place.sync()
             for old in try place.generations(of: name) where old != generation && old != live {
                 try place.remove(old.name)
             }
+        } catch {
+            throw DiarioError(error)
         }
         if let unfinished { throw unfinished }
     }
@@ -117,36 +131,30 @@ extension ModelBuilder {
         after live: ModelGeneration?,
         _ history: String,
         _ reason: ModelBuild.Reason
-    ) throws(DiarioError) -> ModelGeneration {
+    ) throws(StorageError) -> ModelGeneration {
         let name = plan.pack.name
-        return try storing { () throws(StorageError) in
-            let known = try place.generations(of: name)
-            for generation in known where generation.number > live?.number ?? 0 {
-                let summary = try? place.summary(of: generation)
-                if summary?.fingerprint == plan.fingerprint.text,
-                    summary?.space == space.id.text, summary?.history == history,
-                    reason == .missing || summary?.isCopy == false
-                {
-                    return generation
-                }
+        let known = try place.generations(of: name)
+        for generation in known where generation.number > live?.number ?? 0 {
+            let summary = try? place.summary(of: generation)
+            if summary?.fingerprint == plan.fingerprint.text,
+                summary?.space == space.id.text, summary?.history == history,
+                reason == .missing || summary?.isCopy == false
+            {
+                return generation
+            }
+            try place.remove(generation.name)
+        }
+        let generation = ModelGeneration(pack: name, number: (known.last?.number ?? 0) + 1)
+        // One that has effects of events which are no more is no beginning.
+        if reason == .missing, let live, (try? place.summary(of: live))?.history == history {
+            // A live file that cannot be read is no reason to have none.
+            do throws(ProjectionError) {
+                try ModelFile.copy(place.path(of: live.name), to: place.path(of: generation.name))
+            } catch {
                 try place.remove(generation.name)
             }
-            let number = (known.last?.number ?? 0) + 1
-            let generation = ModelGeneration(pack: name, number: number)
-            // One that has effects of events which are no more is no beginning.
-            if reason == .missing, let live, (try? place.summary(of: live))?.history == history {
-                // A live file that cannot be read is no reason to have none.
-                do throws(ProjectionError) {
-                    try ModelFile.copy(
-                        place.path(of: live.name),
-                        to: place.path(of: generation.name)
-                    )
-                } catch {
-                    try place.remove(generation.name)
-                }
-            }
-            return generation
         }
+        return generation
     }
 }
 

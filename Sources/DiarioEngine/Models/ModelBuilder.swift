@@ -20,7 +20,9 @@ struct ModelBuilder: Sendable {
     func alone<Value>(
         _ body: () throws(DiarioError) -> Value
     ) throws(DiarioError) -> Value {
-        try holding(try storing { () throws(StorageError) in try place.buildLock() }, body)
+        let lock: any DirectoryLock
+        do { lock = try place.buildLock() } catch { throw DiarioError(error) }
+        return try holding(lock, body)
     }
 
     func holding<Value>(
@@ -52,11 +54,12 @@ struct ModelBuilder: Sendable {
                 let start = space.store.now
                 let file = try build(plan, .asked, note)
                 let milliseconds = max(space.store.now.milliseconds - start.milliseconds, 0)
-                return try Self.report(
-                    file,
-                    seconds: Double(milliseconds) / 1000,
-                    measuresRows: measuresRows
-                )
+                let seconds = Double(milliseconds) / 1000
+                do throws(ProjectionError) {
+                    return try Self.report(file, seconds: seconds, measuresRows: measuresRows)
+                } catch {
+                    throw DiarioError(error)
+                }
             } progress: { done in
                 progress(done.reduce(0, +), total)
             }
@@ -136,16 +139,12 @@ struct ModelBuilder: Sendable {
         _ file: ModelFile,
         seconds: Double,
         measuresRows: Bool
-    ) throws(DiarioError) -> ReadModels.Report {
-        let quarantined = try projecting { () throws(ProjectionError) in try file.quarantined() }
+    ) throws(ProjectionError) -> ReadModels.Report {
+        let quarantined = try file.quarantined()
         var models: [ReadModels.Report.Model] = []
         for model in file.models {
             var digest = ModelDigest(digest: .zero, rows: 0)
-            if measuresRows {
-                digest = try projecting { () throws(ProjectionError) in
-                    try file.digest(of: model.name)
-                }
-            }
+            if measuresRows { digest = try file.digest(of: model.name) }
             models.append(
                 ReadModels.Report.Model(
                     name: model.name,
@@ -165,6 +164,6 @@ struct ModelBuilder: Sendable {
 extension Space {
     /// Which events there are at positions that were given; see `LogStore.history`.
     func history() throws(DiarioError) -> String {
-        try logging { () throws(LogError) in try store.history(of: id) }
+        do { return try store.history(of: id) } catch { throw DiarioError(error) }
     }
 }

@@ -78,7 +78,7 @@ package final class ModelUpdate {
         isKnown: Bool,
         _ progress: (UInt64, UInt64) -> Void
     ) throws(DiarioError) {
-        if !isKnown { try projecting { () throws(ProjectionError) in try file.refresh() } }
+        do { if !isKnown { try file.refresh() } } catch { throw DiarioError(error) }
         file.allow(allowance)
         let standing = space.store.standing(of: space.id)
         if file.sections.isEmpty { try catchUp(through: standing.head, progress) }
@@ -195,8 +195,8 @@ package final class ModelUpdate {
             try recent.holds(positions)
         else { return false }
         guard recent.concern(file.plan) else {
-            try projecting { () throws(ProjectionError) in
-                try file.passOver(through: positions.upperBound)
+            do { try file.passOver(through: positions.upperBound) } catch {
+                throw DiarioError(error)
             }
             return true
         }
@@ -238,8 +238,15 @@ package final class ModelUpdate {
         var filter = LogFilter()
         let wanted = Set(types.map { Array($0.utf8) })
         filter.wantsType = { wanted.contains($0) }
-        return try logging { () throws(LogError) in
-            try space.store.cursor(space.id, positions: positions, .canonical, filter: filter)
+        do {
+            return try space.store.cursor(
+                space.id,
+                positions: positions,
+                .canonical,
+                filter: filter
+            )
+        } catch {
+            throw DiarioError(error)
         }
     }
 
@@ -311,8 +318,9 @@ package final class ModelUpdate {
     /// Of many that were sent, the sections that got positions whole then need not be done again.
     private func apply(_ events: PendingEvents, _ care: ModelFile.Care) throws(ApplyError) {
         let sequences = events.sequences
-        let cursor = try reading { () throws(DiarioError) -> LogCursor in
-            try logging { () throws(LogError) in try space.store.cursor(space.id, allOf: events) }
+        let cursor: LogCursor
+        do { cursor = try space.store.cursor(space.id, allOf: events) } catch {
+            throw ApplyError(DiarioError(error))
         }
         var reader = EventReader(space, cursor, types: file.plan.typeNames)
         var end = try beginSection(of: events.replica, at: sequences.lowerBound)
@@ -374,27 +382,30 @@ package final class ModelUpdate {
     /// events, with the same effects that they would have there.
     private func promotedSections(_ head: UInt64) throws(DiarioError) -> Int {
         guard file.applied < head, !file.sections.isEmpty else { return 0 }
-        let ended = try projecting { () throws(ProjectionError) in try file.endedSections() }
+        let ended: Set<Int64>
+        do { ended = try file.endedSections() } catch { throw DiarioError(error) }
         let pendingCount = file.sections.reduce(0) { $0 + $1.count }
         let positions = file.applied + 1...min(head, file.applied + pendingCount)
-        var cursor = try logging { () throws(LogError) in
-            try space.store.cursor(space.id, positions: positions, .canonical)
-        }
         var (count, next) = (0, file.sections[0].first)
-        while let events = try logging({ () throws(LogError) in try cursor.next() }) {
-            let places = events.types.map { file.usesPlace($0.name) }
-            for stored in events.rows {
-                let section = file.sections[count]
-                guard !ended.contains(section.number),
-                    stored.row.replica == section.replica, stored.row.sequence == next,
-                    !places[stored.row.typeIndex], try !isCapped(stored, events)
-                else { return count }
-                next += 1
-                guard next > section.last else { continue }
-                count += 1
-                guard count < file.sections.count else { return count }
-                next = file.sections[count].first
+        do throws(LogError) {
+            var cursor = try space.store.cursor(space.id, positions: positions, .canonical)
+            while let events = try cursor.next() {
+                let places = events.types.map { file.usesPlace($0.name) }
+                for stored in events.rows {
+                    let section = file.sections[count]
+                    guard !ended.contains(section.number),
+                        stored.row.replica == section.replica, stored.row.sequence == next,
+                        !places[stored.row.typeIndex], try !isCapped(stored, events)
+                    else { return count }
+                    next += 1
+                    guard next > section.last else { continue }
+                    count += 1
+                    guard count < file.sections.count else { return count }
+                    next = file.sections[count].first
+                }
             }
+        } catch {
+            throw DiarioError(error)
         }
         return count
     }
@@ -403,14 +414,14 @@ package final class ModelUpdate {
     private func isCapped(
         _ stored: StoredRow,
         _ events: StoredEvents
-    ) throws(DiarioError) -> Bool {
+    ) throws(LogError) -> Bool {
         guard let accepted = stored.acceptedAt else { return false }
         do throws(FormatError) {
             let part = try PublicPart.parse(events.bytes.span, stored.row)
             let clock = part.envelope.clock
             return clock.believed(acceptedAt: accepted.milliseconds) < clock
         } catch {
-            throw DiarioError(error)
+            throw .format(error)
         }
     }
 

@@ -39,7 +39,8 @@ struct PackLocks {
         in place: any ModelPlace
     ) throws(DiarioError) -> any DirectoryLock {
         if let lock = known[pack] { return lock }
-        let lock = try storing { () throws(StorageError) in try place.lock(of: pack) }
+        let lock: any DirectoryLock
+        do { lock = try place.lock(of: pack) } catch { throw DiarioError(error) }
         known[pack] = lock
         return lock
     }

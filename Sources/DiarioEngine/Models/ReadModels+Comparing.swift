@@ -34,20 +34,22 @@ extension ReadModels {
         _ progress: Progress
     ) throws(DiarioError) -> [TableDifference] {
         let scratch = "\(pack.name).aside"
-        try storing { () throws(StorageError) in try place.remove(scratch) }
+        do { try place.remove(scratch) } catch { throw DiarioError(error) }
         do throws(DiarioError) {
             let path = place.path(of: scratch)
-            let file = try projecting { () throws(ProjectionError) in
-                try ModelFile(path: path, plan: PackPlan(pack), space: space.id, .building)
+            let file: ModelFile
+            do {
+                file = try ModelFile(path: path, plan: PackPlan(pack), space: space.id, .building)
+            } catch {
+                throw DiarioError(error)
             }
             try modelUpdate(of: file).run { progress(pack.name, $0, $1) }
             let live = try locked([pack.name]) { () throws(DiarioError) in
                 try attachLive(to: file)
             }
-            let found = try projecting { () throws(ProjectionError) in
-                try file.differences(from: live)
-            }
-            try storing { () throws(StorageError) in try place.remove(scratch) }
+            let found: [TableDifference]
+            do { found = try file.differences(from: live) } catch { throw DiarioError(error) }
+            do { try place.remove(scratch) } catch { throw DiarioError(error) }
             return found
         } catch {
             try? place.remove(scratch)
@@ -69,7 +71,7 @@ extension ReadModels {
         let path = place.live(file.plan.pack.name).map { place.path(of: $0.name) }
         // The models of a space that is replaced go after it.
         if path == nil { try refresh() }
-        try projecting { () throws(ProjectionError) in try file.attachOther(path) }
+        do { try file.attachOther(path) } catch { throw DiarioError(error) }
         return path
     }
 

@@ -11,10 +11,12 @@ extension ReadModels {
         for pack in packs where names?.contains(pack.name) ?? true {
             guard let live = place.live(pack.name) else { continue }
             let path = place.path(of: live.name)
-            let events = try projecting { () throws(ProjectionError) in
-                try ModelSummary.quarantined(path: path, isImmutable: place.isReadOnly)
+            do {
+                let events = try ModelSummary.quarantined(path: path, isImmutable: place.isReadOnly)
+                all += events.map { (pack: pack.name, event: $0) }
+            } catch {
+                throw DiarioError(error)
             }
-            all += events.map { (pack: pack.name, event: $0) }
         }
         return all
     }

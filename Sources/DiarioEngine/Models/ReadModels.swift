@@ -282,19 +282,19 @@ package final class ReadModels {
             return nil
         }
         let plan = wanted
-        let file = try projecting { () throws(ProjectionError) in
-            try ModelFile(path: path, plan: plan, space: space.id, .existing)
-        }
-        // A log that is shorter than what was applied is another one.
-        guard file.applied <= space.store.standing(of: space.id).head else { return nil }
-        if summary.fingerprint != plan.fingerprint.text {
-            try projecting { () throws(ProjectionError) in
+        do {
+            let file = try ModelFile(path: path, plan: plan, space: space.id, .existing)
+            // A log that is shorter than what was applied is another one.
+            guard file.applied <= space.store.standing(of: space.id).head else { return nil }
+            if summary.fingerprint != plan.fingerprint.text {
                 try file.adopt(plan.fingerprint.text)
             }
+            files[name] = file
+            replaced.insert(name)
+            return file
+        } catch {
+            throw DiarioError(error)
         }
-        files[name] = file
-        replaced.insert(name)
-        return file
     }
 
     /// The tables whose rows may have changed since the last call, by pack.
@@ -406,31 +406,35 @@ package final class ReadModels {
     }
 
     private func undoLocked(_ name: String) throws(DiarioError) -> Bool {
-        guard let live = place.live(name),
-            let previous = try storing({ () throws(StorageError) in try place.generations(of: name)
-            })
-            .last(where: { $0.number < live.number })
-        else { return false }
-        let summary = try projecting { () throws(ProjectionError) in
-            try place.summary(of: previous)
+        guard let live = place.live(name) else { return false }
+        let generations: [ModelGeneration]
+        do { generations = try place.generations(of: name) } catch { throw DiarioError(error) }
+        guard let previous = generations.last(where: { $0.number < live.number }) else {
+            return false
         }
+        let summary: ModelSummary
+        do { summary = try place.summary(of: previous) } catch { throw DiarioError(error) }
         guard let fingerprint = Hash32(text: summary.fingerprint),
             try summary.history == space.history()
         else { return false }
         let plan = PackPlan(try Space.adoptedPack(fingerprint, in: space.store))
         files[name] = nil
-        let file = try projecting { () throws(ProjectionError) in
+        let file: ModelFile
+        do {
             let path = place.path(of: previous.name)
-            let file = try ModelFile(path: path, plan: plan, space: space.id, .existing)
+            file = try ModelFile(path: path, plan: plan, space: space.id, .existing)
             try file.hold(true)
-            return file
+        } catch {
+            throw DiarioError(error)
         }
         try modelUpdate(of: file).run { _, _ in }
-        try projecting { () throws(ProjectionError) in try file.flush() }
-        try storing { () throws(StorageError) in
+        do { try file.flush() } catch { throw DiarioError(error) }
+        do {
             try place.makeLive(previous)
             try place.sync()
             try place.remove(live.name)
+        } catch {
+            throw DiarioError(error)
         }
         files[name] = file
         replaced.insert(name)

@@ -29,17 +29,19 @@ final class RecentEvents {
         guard UInt64(wanted.count) <= Self.countMax else { return false }
         positions = nil
         events = []
-        var cursor = try logging { () throws(LogError) in
-            try space.store.cursor(space.id, positions: wanted, .canonical)
-        }
-        var size = 0
-        while let next = try logging({ () throws(LogError) in try cursor.next() }) {
-            size += next.bytes.count
-            guard size <= Self.sizeMax else {
-                events = []
-                return false
+        do {
+            var cursor = try space.store.cursor(space.id, positions: wanted, .canonical)
+            var size = 0
+            while let next = try cursor.next() {
+                size += next.bytes.count
+                guard size <= Self.sizeMax else {
+                    events = []
+                    return false
+                }
+                events.append(next)
             }
-            events.append(next)
+        } catch {
+            throw DiarioError(error)
         }
         positions = wanted
         return true

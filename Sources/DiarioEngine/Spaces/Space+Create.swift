@@ -23,7 +23,7 @@ extension Space {
         _ packs: [Pack],
         _ surroundings: Surroundings
     ) throws(DiarioError) {
-        try logging { () throws(LogError) in try LogStore.create(in: directory) }
+        do { try LogStore.create(in: directory) } catch { throw DiarioError(error) }
         let store = try openStore(directory, access: .readWrite, surroundings, isDraft: true)
         try make(in: store, packs: packs).close()
     }
@@ -35,8 +35,9 @@ extension Space {
         in store: LogStore,
         packs: [Pack]
     ) throws(DiarioError) -> Space {
-        let id = try logging { () throws(LogError) in
-            try store.makeWholeSpace(store.drawSpaceID()).space
+        let id: SpaceID
+        do { id = try store.makeWholeSpace(store.drawSpaceID()).space } catch {
+            throw DiarioError(error)
         }
         do throws(DiarioError) {
             var space = try Space(store: store, id: id)

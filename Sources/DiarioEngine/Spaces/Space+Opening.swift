@@ -17,13 +17,17 @@ extension Space {
         path: String
     ) throws(DiarioError) -> Space {
         let store = try openStore(directory, access: access, surroundings)
-        let (manifests, damaged) = try logging { () throws(LogError) in
+        let (manifests, damaged): ([Manifest], [(space: SpaceID, fault: Fault)])
+        do {
             // In a writable folder each manifest must say which space it replaces.
-            access == .readOnly ? try store.readableManifests() : (try store.manifests(), [])
+            (manifests, damaged) =
+                access == .readOnly ? try store.readableManifests() : (try store.manifests(), [])
+        } catch {
+            throw DiarioError(error)
         }
         let live = manifests.filter { !$0.isStaging }.map { $0.space }
         let chosen = try choose(id, of: live, damaged, in: store, path)
-        try logging { () throws(LogError) in try store.checkTail(of: chosen) }
+        do { try store.checkTail(of: chosen) } catch { throw DiarioError(error) }
         if access == .readWrite, store.hasRemains(beside: manifests) {
             // Leftovers of a killed import, or a replaced space that could not be removed. If the
             // disk fails, the next opening tries again.
@@ -40,8 +44,8 @@ extension Space {
         _ path: String
     ) throws(DiarioError) -> SpaceID {
         if let id, live.contains(id) { return id }
-        let missing = try logging { () throws(LogError) in try store.missingManifests() }
-        let faulty = damaged + missing
+        let faulty: [(space: SpaceID, fault: Fault)]
+        do { faulty = try damaged + store.missingManifests() } catch { throw DiarioError(error) }
         if let fault = faulty.first(where: { id == nil ? live.isEmpty : $0.space == id })?.fault {
             throw DiarioError(LogError.corrupt(fault))
         }
@@ -63,14 +67,14 @@ extension Space {
     ) throws(DiarioError) -> LogStore {
         if access == .readWrite {
             // First: a backup that was written to is none, and the next one must not replace it.
-            try logging { () throws(LogError) in try BackupFile.remove(from: directory) }
+            do { try BackupFile.remove(from: directory) } catch { throw DiarioError(error) }
         }
         let engine = try PackSource.engine()
         guard let reader = EngineReader(engine.types) else {
             preconditionFailure("the engine's pack says how packs are adopted")
         }
-        return try logging { () throws(LogError) in
-            try LogStore(
+        do {
+            return try LogStore(
                 directory,
                 access: access,
                 time: surroundings.time,
@@ -80,6 +84,8 @@ extension Space {
                 helper: surroundings.helper,
                 isDraft: isDraft
             )
+        } catch {
+            throw DiarioError(error)
         }
     }
 

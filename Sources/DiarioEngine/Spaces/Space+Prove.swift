@@ -13,14 +13,19 @@ extension Space {
         includesEvent: Bool = false
     ) throws(DiarioError) -> ProofText {
         try checkSize(size)
-        let proven = try logging { () throws(LogError) in
-            try store[id].proofs.inclusion(of: position, size: size)
+        do {
+            let proofs = store[id].proofs
+            if let proven = try proofs.inclusion(of: position, size: size) {
+                let event = includesEvent ? try proofs.provenEvent(at: position) : nil
+                return try text(
+                    .inclusion(proven.proof, leaf: proven.leaf, event: event),
+                    proven.root
+                )
+            }
+        } catch {
+            throw DiarioError(error)
         }
-        guard let proven else { throw try outside(position, size) }
-        let event = try logging { () throws(LogError) in
-            includesEvent ? try store[id].proofs.provenEvent(at: position) : nil
-        }
-        return try text(.inclusion(proven.proof, leaf: proven.leaf, event: event), proven.root)
+        throw outside(position, size)
     }
 
     /// Shows that the first `size` positions begin with the first `fromSize`; without `size`, all.
@@ -29,18 +34,18 @@ extension Space {
         to size: UInt64? = nil
     ) throws(DiarioError) -> ProofText {
         try checkSize(size)
-        let proven = try logging { () throws(LogError) in
-            try store[id].proofs.consistency(from: fromSize, to: size)
+        do {
+            if let proven = try store[id].proofs.consistency(from: fromSize, to: size) {
+                return try text(.consistency(proven.proof, fromRoot: proven.fromRoot), proven.root)
+            }
+        } catch {
+            throw DiarioError(error)
         }
-        guard let proven else {
-            let size = size ?? head
-            throw DiarioError(
-                .notFound,
-                "A log of \(size) events does not begin with \(fromSize). Give a smaller size "
-                    + "first, and then a larger one."
-            )
-        }
-        return try text(.consistency(proven.proof, fromRoot: proven.fromRoot), proven.root)
+        throw DiarioError(
+            .notFound,
+            "A log of \(size ?? head) events does not begin with \(fromSize). Give a smaller size "
+                + "first, and then a larger one."
+        )
     }
 
     private func checkSize(_ size: UInt64?) throws(DiarioError) {
@@ -54,7 +59,7 @@ extension Space {
         )
     }
 
-    private func outside(_ position: UInt64, _ size: UInt64?) throws(DiarioError) -> DiarioError {
+    private func outside(_ position: UInt64, _ size: UInt64?) -> DiarioError {
         let head = head
         guard let size, position >= 1, position <= head else {
             return DiarioError(
@@ -69,11 +74,8 @@ extension Space {
         )
     }
 
-    private func text(
-        _ claim: ProofText.Claim,
-        _ root: Hash32
-    ) throws(DiarioError) -> ProofText {
-        let manifest = try logging { () throws(LogError) in try store.status(of: id).manifest }
+    private func text(_ claim: ProofText.Claim, _ root: Hash32) throws(LogError) -> ProofText {
+        let manifest = try store.status(of: id).manifest
         return ProofText(space: id, lineage: manifest.lineage.text, claim: claim, root: root)
     }
 }

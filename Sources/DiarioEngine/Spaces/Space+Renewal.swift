@@ -10,11 +10,13 @@ extension Space {
     /// True if there is more than before.
     @discardableResult
     package mutating func refresh() throws(DiarioError) -> Bool {
-        let id = id
-        let (isMore, isThere) = try logging { () throws(LogError) in
-            (try store.refresh(), try store.hasSpace(id))
+        let isMore: Bool
+        do {
+            isMore = try store.refresh()
+            if try store.hasSpace(id) { return isMore }
+        } catch {
+            throw DiarioError(error)
         }
-        guard !isThere else { return isMore }
         return try followRenewal(of: id) || isMore
     }
 
@@ -29,10 +31,13 @@ extension Space {
     /// Goes on with the space that took the place of `old`, if another process made one.
     package mutating func followRenewal(of old: SpaceID) throws(DiarioError) -> Bool {
         guard id == old else { return true }
-        let manifests = try logging { () throws(LogError) in
+        let manifests: [Manifest]
+        do {
             // Packs adopted in the new one are in the log.
             _ = try store.refresh()
-            return try store.manifests().filter { !$0.isStaging }
+            manifests = try store.manifests().filter { !$0.isStaging }
+        } catch {
+            throw DiarioError(error)
         }
         var next = manifests.first { $0.replaces == old }
         if next == nil, manifests.count == 1, manifests[0].replaces != nil {
@@ -46,7 +51,6 @@ extension Space {
 
     /// Its lineage, which changes when an import replaces the space.
     package func lineage() throws(DiarioError) -> Lineage {
-        let id = id
-        return try logging { () throws(LogError) in try store.outline(of: id) }.manifest.lineage
+        do { return try store.outline(of: id).manifest.lineage } catch { throw DiarioError(error) }
     }
 }

@@ -21,6 +21,20 @@ package struct SpaceState: Sendable {
     package let segmentCount: Int
 }
 
+extension SpaceState {
+    init(_ status: SpaceStatus) {
+        space = status.manifest.space
+        lineage = status.manifest.lineage
+        replica = status.replica
+        hasAuthority = status.manifest.authority != nil
+        head = status.head
+        pending = status.pending
+        events = status.events
+        storedCount = status.head - status.released + UInt64(status.pending)
+        segmentCount = status.segmentCount
+    }
+}
+
 /// The server that a space remembers, and the token for it.
 package struct RemoteServer: Equatable, Sendable {
     package var address: String
@@ -50,22 +64,7 @@ extension Space {
     package static var formatVersion: Int { DirectoryFormat.version }
 
     package func state() throws(DiarioError) -> SpaceState {
-        do {
-            let status = try store.status(of: id)
-            return SpaceState(
-                space: status.manifest.space,
-                lineage: status.manifest.lineage,
-                replica: status.replica,
-                hasAuthority: status.manifest.authority != nil,
-                head: status.head,
-                pending: status.pending,
-                events: status.events,
-                storedCount: status.head - status.released + UInt64(status.pending),
-                segmentCount: status.segmentCount
-            )
-        } catch {
-            throw DiarioError(error)
-        }
+        do { return SpaceState(try store.status(of: id)) } catch { throw DiarioError(error) }
     }
 
     /// The last position.
@@ -94,45 +93,31 @@ extension Space {
         do { return try store[id].publishing() != nil } catch { throw DiarioError(error) }
     }
 
-    package func remote() throws(DiarioError) -> RemoteServer? {
-        do {
-            return try store[id].remote().map {
-                RemoteServer(address: $0.address, token: $0.token, certificates: $0.certificates)
-            }
-        } catch {
-            throw DiarioError(error)
+    package func remote() throws(LogError) -> RemoteServer? {
+        try store[id].remote().map {
+            RemoteServer(address: $0.address, token: $0.token, certificates: $0.certificates)
         }
     }
 
     /// Remembers a server, or forgets it.
-    package func setRemote(_ remote: RemoteServer?) throws(DiarioError) {
-        do { try store[id].setRemote(remote.map { RemoteFile($0) }) } catch {
-            throw DiarioError(error)
-        }
+    package func setRemote(_ remote: RemoteServer?) throws(LogError) {
+        try store[id].setRemote(remote.map { RemoteFile($0) })
     }
 
-    package func syncNotes() throws(DiarioError) -> SyncNotes {
-        do {
-            let file = try store[id].lastSync()
-            var notes = SyncNotes()
-            notes.syncedAt = file?.success?.at
-            notes.failure = file?.failure.map { ($0.at, $0.message) }
-            notes.isDamaged = try store[id].remoteFaults().contains {
-                $0.file == LogPaths.lastSync(id)
-            }
-            return notes
-        } catch {
-            throw DiarioError(error)
-        }
+    package func syncNotes() throws(LogError) -> SyncNotes {
+        let file = try store[id].lastSync()
+        return SyncNotes(
+            syncedAt: file?.success?.at,
+            failure: file?.failure.map { ($0.at, $0.message) },
+            isDamaged: try store[id].remoteFaults().contains { $0.file == LogPaths.lastSync(id) }
+        )
     }
 
     /// Notes that there is nothing left to exchange.
-    package func noteSync(head: UInt64) throws(DiarioError) {
-        do { try store[id].noteSync(head: head) } catch { throw DiarioError(error) }
-    }
+    package func noteSync(head: UInt64) throws(LogError) { try store[id].noteSync(head: head) }
 
-    package func noteFailedSync(_ message: String) throws(DiarioError) {
-        do { try store[id].noteFailedSync(message) } catch { throw DiarioError(error) }
+    package func noteFailedSync(_ message: String) throws(LogError) {
+        try store[id].noteFailedSync(message)
     }
 
     /// Events of others that are kept here since the server lost them.
@@ -164,18 +149,14 @@ extension Space {
     /// Puts events into segments: all of them, or only runs that are complete.
     package func seal(
         all: Bool
-    ) throws(DiarioError) -> (
+    ) throws(LogError) -> (
         segments: Int, events: UInt64, bytes: Int, replaced: Int, end: UInt64, pending: Int
     ) {
-        do {
-            let report = try store.seal(id, all: all, waitSeconds: Limits.lockWaitSecondsMax)
-            return (
-                report.segmentCount, report.eventCount, report.byteCount, report.replacedCount,
-                report.sealedEnd, report.sealedPending
-            )
-        } catch {
-            throw DiarioError(error)
-        }
+        let report = try store.seal(id, all: all, waitSeconds: Limits.lockWaitSecondsMax)
+        return (
+            report.segmentCount, report.eventCount, report.byteCount, report.replacedCount,
+            report.sealedEnd, report.sealedPending
+        )
     }
 }
 

@@ -29,34 +29,23 @@ package struct SpaceStats: Sendable {
 
 extension Space {
     /// What the sealed events take by type and column.
-    package func sealedSizes() throws(DiarioError) -> SealedSizes {
-        try logging { () throws(LogError) in try store.sealedSizes(of: id) }
-    }
+    package func sealedSizes() throws(LogError) -> SealedSizes { try store.sealedSizes(of: id) }
 
     /// How many events are in the inbox.
-    package func inboxCount() throws(DiarioError) -> Int {
-        do {
-            return try store[id].inbox.read().entries.reduce(0) { $0 + $1.sequences.count }
-        } catch {
-            throw DiarioError(error)
-        }
+    package func inboxCount() throws(LogError) -> Int {
+        try store[id].inbox.read().entries.reduce(0) { $0 + $1.sequences.count }
     }
 
-    package func stats() throws(DiarioError) -> SpaceStats {
-        let (state, inboxCount) = (try state(), try inboxCount())
-        do {
-            let status = try store.status(of: id)
-            return SpaceStats(
-                state: state,
-                root: try store.root(of: id),
-                bytes: status.liveBytes + (try store.fileBytes(of: id)),
-                logBytes: try store.logBytes(),
-                segmentCount: status.segmentCount,
-                tailCount: status.tailCount,
-                inboxCount: inboxCount
-            )
-        } catch {
-            throw DiarioError(error)
-        }
+    package func stats() throws(LogError) -> SpaceStats {
+        let status = try store.status(of: id)
+        return SpaceStats(
+            state: SpaceState(status),
+            root: try store.root(of: id),
+            bytes: status.liveBytes + (try store.fileBytes(of: id)),
+            logBytes: try store.logBytes(),
+            segmentCount: status.segmentCount,
+            tailCount: status.tailCount,
+            inboxCount: try inboxCount()
+        )
     }
 }

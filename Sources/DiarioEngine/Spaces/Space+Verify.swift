@@ -40,8 +40,7 @@ package struct SpaceVerify: ~Copyable {
     package init(_ space: Space) throws(DiarioError) {
         var newest = space
         try newest.takeUpAdoptions()
-        let (store, id) = (newest.store, newest.id)
-        log = try logging { () throws(LogError) in try LogVerify(store, id) }
+        do { log = try LogVerify(newest.store, newest.id) } catch { throw DiarioError(error) }
         payloads = PayloadCheck(catalog: newest.catalog)
         self.space = newest
     }
@@ -63,15 +62,17 @@ package struct SpaceVerify: ~Copyable {
 
     /// What was found so far.
     package func result() throws(DiarioError) -> SpaceVerification {
-        let (space, found) = (space, log.result)
-        return try logging { () throws(LogError) in
-            SpaceVerification(
+        let found = log.result
+        do {
+            return SpaceVerification(
                 isOK: found.faults.isEmpty,
                 events: try space.store.status(of: space.id).events,
                 root: found.root,
                 cuts: try space.store.cuts(),
                 faults: found.faults
             )
+        } catch {
+            throw DiarioError(error)
         }
     }
 }

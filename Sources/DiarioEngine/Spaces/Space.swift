@@ -56,7 +56,7 @@ package struct Space: Sendable {
     /// records could never be read.
     mutating func check(_ wanted: [EventType]) throws(DiarioError) {
         if lacks(wanted) != nil {
-            _ = try logging { () throws(LogError) in try store.refresh() }
+            do { _ = try store.refresh() } catch { throw DiarioError(error) }
             try takeUpAdoptions()
         }
         if let type = lacks(wanted) { throw lacking(type) }
@@ -86,7 +86,7 @@ package struct Space: Sendable {
     /// Ends the use of the space: what was recorded is on disk, and a mark of that is left.
     package func close() throws(DiarioError) {
         store.sealBeforeClose()
-        try logging { () throws(LogError) in try store.close() }
+        do { try store.close() } catch { throw DiarioError(error) }
     }
 
     /// Reads the types again, after packs were adopted here or elsewhere.
@@ -107,8 +107,9 @@ package struct Space: Sendable {
         in store: LogStore,
         _ shelf: (any TypeShelf)?
     ) throws(DiarioError) -> SpaceTypes {
-        let adoptions = try logging { () throws(LogError) in
-            try store.adoptions(of: id).map { $0.fingerprint }
+        let adoptions: [Hash32]
+        do { adoptions = try store.adoptions(of: id).map { $0.fingerprint } } catch {
+            throw DiarioError(error)
         }
         if let kept = shelf?.types(of: adoptions) { return kept }
         let made = try SpaceTypes(adoptions, in: store)
@@ -120,7 +121,7 @@ package struct Space: Sendable {
         _ fingerprint: Hash32,
         in store: LogStore
     ) throws(DiarioError) -> Pack {
-        try logging { () throws(LogError) in try store.pack(fingerprint) }
+        do { return try store.pack(fingerprint) } catch { throw DiarioError(error) }
     }
 }
 

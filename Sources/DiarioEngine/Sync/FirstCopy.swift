@@ -81,7 +81,8 @@ package struct FirstCopy: ~Copyable {
         _ listing: SegmentListing,
         seed: UInt64
     ) throws(DiarioError) {
-        let space = try Self.staged(for: listing, in: store)
+        let space: SpaceID
+        do { space = try Self.staged(for: listing, in: store) } catch { throw DiarioError(error) }
         self.store = store
         self.seed = seed
         self.listing = listing
@@ -95,20 +96,18 @@ package struct FirstCopy: ~Copyable {
     private static func staged(
         for listing: SegmentListing,
         in store: LogStore
-    ) throws(DiarioError) -> SpaceID {
-        try logging { () throws(LogError) in
-            for manifest in try store.manifests() {
-                // What a lane was taken over into and did not end begins again.
-                let isUnused = store.standing(of: manifest.space).pending.isEmpty
-                if isUnused, manifest.lineage == listing.lineage, manifest.epoch == listing.epoch {
-                    return manifest.space
-                }
-                try store.remove(manifest.space)
+    ) throws(LogError) -> SpaceID {
+        for manifest in try store.manifests() {
+            // What a lane was taken over into and did not end begins again.
+            let isUnused = store.standing(of: manifest.space).pending.isEmpty
+            if isUnused, manifest.lineage == listing.lineage, manifest.epoch == listing.epoch {
+                return manifest.space
             }
-            let space = store.drawSpaceID()
-            try store.makeStagingSpace(space, lineage: listing.lineage, epoch: listing.epoch)
-            return space
+            try store.remove(manifest.space)
         }
+        let space = store.drawSpaceID()
+        try store.makeStagingSpace(space, lineage: listing.lineage, epoch: listing.epoch)
+        return space
     }
 
     /// Goes on by about so many bytes; makes the next request if one is due.
@@ -118,13 +117,11 @@ package struct FirstCopy: ~Copyable {
     ) throws(DiarioError) -> Action {
         switch stage {
         case .list: return .list
-        case .begin:
-            try beginFiles()
-            return .step
+        case .begin: do { return try beginFiles() } catch { throw DiarioError(error) }
         case .files: return try stepFiles(budget)
         case .segments: return try stepSegments(budget)
-        case .tiles: return try logging { () throws(LogError) in try stepTiles() }
-        case .packs, .pack: return try logging { () throws(LogError) in try nextPack() }
+        case .tiles: do { return try stepTiles() } catch { throw DiarioError(error) }
+        case .packs, .pack: do { return try nextPack() } catch { throw DiarioError(error) }
         case .pull: return try pull(at: now)
         case .stopped(let refusal): return .stop(refusal)
         }
@@ -140,35 +137,34 @@ package struct FirstCopy: ~Copyable {
             )
         }
         self.listing = listing
-        space = try Self.staged(for: listing, in: store)
+        do { space = try Self.staged(for: listing, in: store) } catch { throw DiarioError(error) }
         stage = .begin
     }
 
     /// The answer to what was sent came.
     package mutating func receive(_ answer: [UInt8], at now: Timestamp) throws(DiarioError) {
         if case .pack(let fingerprint) = stage { return try take(answer, fingerprint) }
-        try logging { () throws(LogError) in try session?.receive(answer, at: now) }
+        do { try session?.receive(answer, at: now) } catch { throw DiarioError(error) }
         let head = store.standing(of: space).head
         progress = .events(done: head, of: max(head, session?.authorityHead ?? 0))
     }
 
     // MARK: Files
 
-    private mutating func beginFiles() throws(DiarioError) {
+    private mutating func beginFiles() throws(StorageError) -> Action {
         let folder = LogPaths.segments(space)
         let directory = store.directory
         files = listing.segments.flatMap { $0.files }
         let names = Set(files.flatMap { [$0.name, Self.partName($0)] })
-        try storing { () throws(StorageError) in
-            try Files.makeDirectoryDurably(folder, in: directory)
-            for name in try directory.list(folder) where !names.contains(name) {
-                try directory.remove(folder + "/" + name)
-            }
+        try Files.makeDirectoryDurably(folder, in: directory)
+        for name in try directory.list(folder) where !names.contains(name) {
+            try directory.remove(folder + "/" + name)
         }
         files.reverse()
         copiedSize = 0
         part = nil
         stage = .files
+        return .step
     }
 
     private static func partName(_ file: SegmentListing.File) -> String { file.name + ".part" }
@@ -177,27 +173,27 @@ package struct FirstCopy: ~Copyable {
 
     private mutating func stepFiles(_ budget: Int) throws(DiarioError) -> Action {
         guard let file = files.last else {
-            let directory = store.directory
-            let folder = LogPaths.segments(space)
-            try storing { () throws(StorageError) in try directory.syncDirectory(folder) }
+            do { try store.directory.syncDirectory(LogPaths.segments(space)) } catch {
+                throw DiarioError(error)
+            }
             names = listing.segments.reversed().map { $0.name }
             intake = SegmentIntake(store, space)
             stage = .segments
             return .step
         }
         guard var part else {
-            self.part = try begin(file)
+            do { self.part = try begin(file) } catch { throw DiarioError(error) }
             if self.part == nil { end(file) }
             return .step
         }
         if part.size < part.leftSize {
-            try storing { () throws(StorageError) in
-                var bytes: [UInt8] = []
-                let count = min(max(budget, 1), part.leftSize - part.size)
-                try part.target.read(at: Int64(part.size), count: count, into: &bytes)
-                part.stream.update(bytes.span)
-                part.size += count
+            var bytes: [UInt8] = []
+            let count = min(max(budget, 1), part.leftSize - part.size)
+            do { try part.target.read(at: Int64(part.size), count: count, into: &bytes) } catch {
+                throw DiarioError(error)
             }
+            part.stream.update(bytes.span)
+            part.size += count
             self.part = part
             return .step
         }
@@ -210,28 +206,24 @@ package struct FirstCopy: ~Copyable {
     }
 
     /// Opens what is there of a file; nil if that is all of it.
-    private func begin(_ file: SegmentListing.File) throws(DiarioError) -> Part? {
-        let directory = store.directory
-        let (whole, part) = (path(file.name), path(Self.partName(file)))
-        return try storing { () throws(StorageError) -> Part? in
-            if try directory.exists(whole) { return nil }
-            let target = try directory.open(part, .create)
-            var size = Int(clamping: try target.size())
-            if size > file.size {
-                try target.truncate(to: 0)
-                size = 0
-            }
-            return Part(target: target, leftSize: size)
+    private func begin(_ file: SegmentListing.File) throws(StorageError) -> Part? {
+        if try store.directory.exists(path(file.name)) { return nil }
+        let target = try store.directory.open(path(Self.partName(file)), .create)
+        var size = Int(clamping: try target.size())
+        if size > file.size {
+            try target.truncate(to: 0)
+            size = 0
         }
+        return Part(target: target, leftSize: size)
     }
 
     /// The bytes that were asked for came.
     package mutating func receive(part bytes: [UInt8]) throws(DiarioError) {
         guard let file = files.last, var part, part.size + bytes.count <= file.size else { return }
         part.stream.update(bytes.span)
-        let size = part.size
-        let target = part.target
-        try storing { () throws(StorageError) in try target.write(bytes.span, at: Int64(size)) }
+        do { try part.target.write(bytes.span, at: Int64(part.size)) } catch {
+            throw DiarioError(error)
+        }
         part.size += bytes.count
         self.part = part
         progress = .bytes(done: copiedSize + UInt64(part.size), of: listing.byteCount)
@@ -246,16 +238,22 @@ package struct FirstCopy: ~Copyable {
     ) throws(DiarioError) {
         let directory = store.directory
         let (whole, name) = (path(file.name), path(Self.partName(file)))
-        guard part.stream.finalize() == file.hash else {
-            try storing { () throws(StorageError) in try directory.remove(name) }
+        let isRight = part.stream.finalize() == file.hash
+        do {
+            if isRight {
+                try part.target.sync()
+                try directory.rename(name, to: whole)
+            } else {
+                try directory.remove(name)
+            }
+        } catch {
+            throw DiarioError(error)
+        }
+        guard isRight else {
             throw DiarioError(
                 .corrupt,
                 "\(file.name) came with other bytes than its hash says. Run the same command again."
             )
-        }
-        try storing { () throws(StorageError) in
-            try part.target.sync()
-            try directory.rename(name, to: whole)
         }
         end(file)
     }
@@ -306,19 +304,15 @@ package struct FirstCopy: ~Copyable {
 
     /// Asks for a pack that the segments say is used.
     private mutating func nextPack() throws(LogError) -> Action {
-        let status = try store.status(of: space)
-        for adoption in status.adoptions where try !store.hasPack(adoption.fingerprint) {
-            let standing = Standing(
-                lineage: status.manifest.lineage,
-                epoch: status.manifest.epoch,
-                size: status.head,
-                root: try store.root(of: space)
-            )
+        let session = ReplicaSession(store, space, seed: seed)
+        for adoption in try store.adoptions(of: space)
+        where try !store.hasPack(adoption.fingerprint) {
+            let standing = try session.own(store.standing(of: space))
             let wanted = PackWanted(standing: standing, fingerprint: adoption.fingerprint)
             stage = .pack(adoption.fingerprint)
             return .send(SyncMessage.packWanted(wanted).encoded())
         }
-        session = ReplicaSession(store, space, seed: seed)
+        self.session = session
         stage = .pull
         return .step
     }
@@ -333,7 +327,9 @@ package struct FirstCopy: ~Copyable {
             guard Fingerprint.pack(files) == fingerprint else {
                 throw DiarioError(.corrupt, "The pack that came is another one than was asked for.")
             }
-            try logging { () throws(LogError) in try store.keep(files, fingerprint: fingerprint) }
+            do { try store.keep(files, fingerprint: fingerprint) } catch {
+                throw DiarioError(error)
+            }
             stage = .packs
         case .refusal(let refusal): stage = .stopped(refusal)
         default: throw DiarioError(.offline, "The answer is to another request. Try again.")
@@ -343,7 +339,8 @@ package struct FirstCopy: ~Copyable {
     /// Fetches what is in no segment.
     private mutating func pull(at now: Timestamp) throws(DiarioError) -> Action {
         guard var session else { preconditionFailure("a pull has a session") }
-        let action = try logging { () throws(LogError) in try session.next(at: now) }
+        let action: ReplicaSession.Action
+        do { action = try session.next(at: now) } catch { throw DiarioError(error) }
         self.session = session
         switch action {
         case .send(let request): return .send(request)

@@ -31,13 +31,16 @@ struct InboxReader {
 
     init(_ space: Space) throws(DiarioError) {
         self.space = space
-        let (entries, damaged) = try logging { () throws(LogError) in
-            try space.store[space.id].inbox.read()
+        let (entries, notes): ([InboxEntry], [InboxNote])
+        do {
+            let files = space.store[space.id].inbox
+            let (damaged, damagedNotes): ([Fault], [Fault])
+            (entries, damaged) = try files.read()
+            (notes, damagedNotes) = try files.readNotes()
+            faults = damaged + damagedNotes
+        } catch {
+            throw DiarioError(error)
         }
-        let (notes, damagedNotes) = try logging { () throws(LogError) in
-            try space.store[space.id].inbox.readNotes()
-        }
-        faults = damaged + damagedNotes
         let catalog = space.catalog
         var noted: [Origin: InboxNote] = [:]
         for note in notes where noted[note.old] == nil { noted[note.old] = note }
