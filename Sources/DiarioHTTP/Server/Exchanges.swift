@@ -101,24 +101,18 @@ final class Exchanges: Sendable {
     }
 
     /// Counts a request that waits for news; false if there are too many.
-    func beginWaiting() -> Bool { begin(counters.waiting) }
-    func endWaiting() { counters.waiting.subtract(1, ordering: .relaxed) }
+    func beginWaiting() -> Bool { counters.begin(\.waiting, countMax: waitCountMax) }
+    func endWaiting() { counters.end(\.waiting) }
 
     /// Counts a live stream, which waits for news as well.
-    func beginLive() -> Bool { begin(counters.live) }
-    func endLive() { counters.live.subtract(1, ordering: .relaxed) }
-
-    private func begin(_ counter: borrowing Atomic<Int>) -> Bool {
-        guard counters.waiting.value + counters.live.value < waitCountMax else { return false }
-        counter.add(1, ordering: .relaxed)
-        return true
-    }
+    func beginLive() -> Bool { counters.begin(\.live, countMax: waitCountMax) }
+    func endLive() { counters.end(\.live) }
 
     /// True if so many bytes more may be under way.
-    func hasRoom(for size: Int) -> Bool { bodiesSize.value + size <= bodiesSizeMax }
+    func hasRoom(for size: Int) -> Bool { bodiesUnderWay + size <= bodiesSizeMax }
 
     /// Counts bytes that are under way now (or, negative, no more).
     func addBodies(_ size: Int) { bodiesSize.add(size, ordering: .relaxed) }
 
-    var bodiesUnderWay: Int { bodiesSize.value }
+    var bodiesUnderWay: Int { bodiesSize.load(ordering: .relaxed) }
 }

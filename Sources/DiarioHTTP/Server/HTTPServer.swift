@@ -94,15 +94,13 @@ package final class HTTPServer: Sendable {
         }
         lookout = Lookout(daemon)
         exchanges.use(lookout)
-        exchanges.counters.use { [daemon, exchanges] in
-            ServerCounters.Gauges(
-                openConnections: daemon.connectionCount,
-                queued: exchanges.queue.count,
-                late: exchanges.queue.lateCount,
-                isSlow: exchanges.queue.isLate,
-                readingsRunning: exchanges.reads.runningCount,
-                readingsWaiting: exchanges.reads.waitingCount
-            )
+        exchanges.counters.use { [daemon, exchanges] counters in
+            counters.openConnections = daemon.connectionCount
+            counters.queued = exchanges.queue.count
+            counters.late = exchanges.queue.lateCount
+            counters.isSlow = exchanges.queue.isLate
+            counters.readingsRunning = exchanges.reads.runningCount
+            counters.readingsWaiting = exchanges.reads.waitingCount
         }
     }
 

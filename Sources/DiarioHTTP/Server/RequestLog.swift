@@ -101,22 +101,21 @@ package final class RequestLog: Sendable {
         CivilTime.appendDateTime(CivilTime.clamped(now), to: &shown)
         let (seconds, attoseconds) = time.components
         let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
-        var members: [(String, JSON)] = [
-            ("time", .string(String(decoding: shown, as: UTF8.self))),
-            ("method", .string(cut(record.method))),
-            ("path", .string(cut(record.path))),
-            ("status", .integer(Int64(record.status))),
-            ("milliseconds", .integer(milliseconds)),
-            ("received", .integer(Int64(record.received))),
-            ("sent", .integer(Int64(record.sent))),
-        ]
-        if let token = record.token { members.append(("token", .string(cut(token)))) }
-        if !isWhole { members.append(("brokenOff", .boolean(true))) }
-        return JSONLine.bytes(members)
+        return JSONObjectWriter.object { json in
+            json.add("time", String(decoding: shown, as: UTF8.self))
+            json.add("method", cut(record.method))
+            json.add("path", cut(record.path))
+            json.add("status", record.status)
+            json.add("milliseconds", milliseconds)
+            json.add("received", record.received)
+            json.add("sent", record.sent)
+            if let token = record.token { json.add("token", cut(token)) }
+            if !isWhole { json.add("brokenOff", true) }
+        }
     }
 
     private static func lostLine(_ count: Int) -> [UInt8] {
-        JSONLine.bytes([("linesLost", .integer(Int64(count)))]) + [0x0a]
+        JSONObjectWriter.object { $0.add("linesLost", count) } + [0x0a]
     }
 
     /// Everything outside of printable ASCII is percent-encoded, so that nothing in a line moves a
@@ -132,20 +131,5 @@ package final class RequestLog: Sendable {
             }
         }
         return text.utf8.count > shownSizeMax ? shown + "..." : shown
-    }
-}
-
-/// Small JSON objects, with members in the order that they are given.
-enum JSONLine {
-    static func bytes(_ members: [(String, JSON)]) -> [UInt8] {
-        var bytes: [UInt8] = [0x7b]
-        for (index, (name, value)) in members.enumerated() {
-            if index > 0 { bytes.append(0x2c) }
-            JSON.string(name).appendCanonical(to: &bytes)
-            bytes.append(0x3a)
-            value.appendCanonical(to: &bytes)
-        }
-        bytes.append(0x7d)
-        return bytes
     }
 }

@@ -7,35 +7,8 @@ package final class ServerCounters: Sendable {
     /// Upper ends of the steps of `handlerSeconds`; the last step has none.
     package static let stepsSeconds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10]
 
-    // Atomic, because they are only shown to people: nothing is decided by them.
-    private let informational = Atomic(0)
-    private let successful = Atomic(0)
-    private let redirected = Atomic(0)
-    private let clientErrors = Atomic(0)
-    private let serverErrors = Atomic(0)
-    private let broken = Atomic(0)
-    private let refused = Atomic(0)
-    private let received = Atomic(0)
-    private let sent = Atomic(0)
-    let waiting = Atomic(0)
-    let live = Atomic(0)
-    private let times = Mutex(Times())
-    private let gauges = Mutex<(@Sendable () -> Gauges)?>(nil)
-
-    /// Current values that the server knows itself.
-    struct Gauges {
-        var openConnections = 0
-        var queued = 0
-        var late = 0
-        var isSlow = false
-        var readingsRunning = 0
-        var readingsWaiting = 0
-    }
-
-    private struct Times {
-        var counts = [Int](repeating: 0, count: ServerCounters.stepsSeconds.count + 1)
-        var total = 0.0
-    }
+    private let counts: Mutex<Snapshot>
+    private let gauges = Mutex<(@Sendable (inout Snapshot) -> Void)?>(nil)
 
     /// The counters at one moment.
     package struct Snapshot: Hashable, Sendable {
@@ -70,68 +43,60 @@ package final class ServerCounters: Sendable {
         package init() {}
     }
 
-    package init() {}
-
-    func countAnswer(_ record: RequestRecord, isWhole: Bool) {
-        switch record.status / 100 {
-        case 1: informational.add(1, ordering: .relaxed)
-        case 2: successful.add(1, ordering: .relaxed)
-        case 3: redirected.add(1, ordering: .relaxed)
-        case 4: clientErrors.add(1, ordering: .relaxed)
-        case 5: serverErrors.add(1, ordering: .relaxed)
-        // It was never answered, because the client went away before.
-        default: break
-        }
-        received.add(record.received, ordering: .relaxed)
-        sent.add(record.sent, ordering: .relaxed)
-        if !isWhole { broken.add(1, ordering: .relaxed) }
+    package init() {
+        var counts = Snapshot()
+        for digit in 1...5 { counts.answersByClass[digit] = 0 }
+        counts.handlerCounts = Array(repeating: 0, count: Self.stepsSeconds.count + 1)
+        self.counts = Mutex(counts)
     }
 
-    func countRefusal() { refused.add(1, ordering: .relaxed) }
+    func countAnswer(_ record: RequestRecord, isWhole: Bool) {
+        counts.withLock { counts in
+            // One with 0 was never answered, because the client went away before.
+            if record.status > 0 { counts.answersByClass[record.status / 100, default: 0] += 1 }
+            counts.bytesReceived += record.received
+            counts.bytesSent += record.sent
+            if !isWhole { counts.brokenOff += 1 }
+        }
+    }
+
+    func countRefusal() { counts.withLock { $0.refused += 1 } }
 
     func countHandling(_ time: Duration) {
         let (seconds, attoseconds) = time.components
         let length = Double(seconds) + Double(attoseconds) / 1e18
         let steps = Self.stepsSeconds
         let step = steps.firstIndex { length <= $0 } ?? steps.count
-        times.withLock { times in
-            times.counts[step] += 1
-            times.total += length
+        counts.withLock { counts in
+            counts.handlerCounts[step] += 1
+            counts.handlerSeconds += length
         }
     }
 
-    /// Sets who is asked for the gauges, while the server runs.
-    func use(_ gauges: (@Sendable () -> Gauges)?) { self.gauges.withLock { $0 = gauges } }
+    /// Counts one more that waits for news; false if as many do as may.
+    func begin(_ kind: any WritableKeyPath<Snapshot, Int> & Sendable, countMax: Int) -> Bool {
+        counts.withLock { counts in
+            guard counts.waiting + counts.live < countMax else { return false }
+            counts[keyPath: kind] += 1
+            return true
+        }
+    }
 
-    /// The counters as they are now; each is right by itself.
+    func end(_ kind: any WritableKeyPath<Snapshot, Int> & Sendable) {
+        counts.withLock { $0[keyPath: kind] -= 1 }
+    }
+
+    /// Sets who adds what the server knows itself, while it runs.
+    func use(_ gauges: (@Sendable (inout Snapshot) -> Void)?) {
+        self.gauges.withLock { $0 = gauges }
+    }
+
+    /// The counters as they are now.
     package func snapshot() -> Snapshot {
+        var snapshot = counts.withLock { $0 }
         // Called under the lock, so that the server does not end meanwhile; the callee takes other
         // locks, and no holder of those comes here.
-        let gauges = gauges.withLock { $0?() } ?? Gauges()
-        var snapshot = Snapshot()
-        snapshot.answersByClass = [
-            1: informational.value, 2: successful.value, 3: redirected.value,
-            4: clientErrors.value, 5: serverErrors.value,
-        ]
-        snapshot.brokenOff = broken.value
-        snapshot.refused = refused.value
-        snapshot.bytesReceived = received.value
-        snapshot.bytesSent = sent.value
-        snapshot.openConnections = gauges.openConnections
-        snapshot.waiting = waiting.value
-        snapshot.live = live.value
-        snapshot.queued = gauges.queued
-        snapshot.late = gauges.late
-        snapshot.isSlow = gauges.isSlow
-        snapshot.readingsRunning = gauges.readingsRunning
-        snapshot.readingsWaiting = gauges.readingsWaiting
-        (snapshot.handlerCounts, snapshot.handlerSeconds) = times.withLock {
-            ($0.counts, $0.total)
-        }
+        gauges.withLock { $0?(&snapshot) }
         return snapshot
     }
-}
-
-extension Atomic<Int> {
-    var value: Int { load(ordering: .relaxed) }
 }

@@ -11,22 +11,22 @@ struct ServerProblem {
     var retryAfterSeconds: Int?
 
     var answer: HTTPAnswer {
-        var members: [(String, JSON)] = [
-            ("type", .string("urn:diario:problem:" + word)),
-            ("title", .string(title)),
-            ("status", .integer(Int64(status))),
-            ("detail", .string(detail)),
-            ("remedy", .string(remedy)),
-        ]
+        let body = JSONObjectWriter.object { json in
+            json.add("type", "urn:diario:problem:" + word)
+            json.add("title", title)
+            json.add("status", status)
+            json.add("detail", detail)
+            json.add("remedy", remedy)
+            if let retryAfterSeconds { json.add("retryAfter", retryAfterSeconds) }
+        }
         var headers = [
             (name: "Content-Type", value: "application/problem+json"),
             (name: "Cache-Control", value: "no-store"),
         ]
         if let retryAfterSeconds {
-            members.append(("retryAfter", .integer(Int64(retryAfterSeconds))))
             headers.append((name: "Retry-After", value: "\(retryAfterSeconds)"))
         }
-        return HTTPAnswer(status, headers: headers, .bytes(JSONLine.bytes(members)))
+        return HTTPAnswer(status, headers: headers, .bytes(body))
     }
 
     static func malformed(_ detail: String) -> ServerProblem {
