@@ -37,11 +37,7 @@ extension ServedSpaces {
     }
 
     /// Opens a space, and lets it use those of these packs of which it uses an older version.
-    package func open(
-        _ named: NamedSpace,
-        newerPacks: [Pack],
-        shelf: any TypeShelf
-    ) throws -> Space {
+    package func open(_ named: NamedSpace, newerPacks: [Pack]) throws -> Space {
         try authority(of: named).prepare()
         var space = try Space(store: store, id: named.id, shelf: shelf)
         let newer = newerPacks.filter { pack in

@@ -1,4 +1,5 @@
 package import DiarioCore
+import DiarioEngine
 package import DiarioLog
 package import DiarioSync
 import Synchronization
@@ -11,6 +12,7 @@ package final class ServedSpaces: Sendable {
     let store: LogStore
     package let control: ControlFile
     private let types = SharedTypes()
+    let shelf = TypesByPacks<DiarioEngine.SpaceTypes>()
     private let authorities = Mutex<[SpaceID: SpaceAuthority]>([:])
     /// Held while a part of a space that is published is taken.
     private let adopting = Mutex<Void>(())

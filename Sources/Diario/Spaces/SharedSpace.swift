@@ -1,4 +1,3 @@
-package import DiarioCrypto
 package import DiarioEngine
 import Synchronization
 
@@ -32,25 +31,6 @@ package final class SharedSpace: Sendable {
         try update { space in
             try space.takeUpAdoptions()
             return space
-        }
-    }
-}
-
-/// Types that all spaces of a process have in common.
-package final class CommonTypes: TypeShelf {
-    private let known = Mutex<[[Hash32]: SpaceTypes]>([:])
-    private static let countMax = 64
-
-    package init() {}
-
-    package func types(of adoptions: [Hash32]) -> SpaceTypes? {
-        known.withLock { $0[adoptions] }
-    }
-
-    package func keep(_ types: SpaceTypes, of adoptions: [Hash32]) {
-        known.withLock { known in
-            if known.count >= Self.countMax { known.removeAll() }
-            known[adoptions] = types
         }
     }
 }

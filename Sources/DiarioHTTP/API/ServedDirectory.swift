@@ -13,7 +13,6 @@ package final class ServedDirectory: Sendable {
     private let newerPacks: [Pack]
     let questionTimeMax: Duration
     private let spaces: Mutex<OpenSpaces>
-    private let shelf = CommonTypes()
     /// Held while a space is opened: those that are open are served meanwhile.
     private let opening = Mutex<Void>(())
     private let isStopped = Mutex(false)
@@ -67,7 +66,7 @@ package final class ServedDirectory: Sendable {
         // One at a time: two must not adopt the same pack.
         return try opening.withLock { _ in
             if let known = spaces.withLock({ $0.find(named.id) }) { return known }
-            let space = try served.open(named, newerPacks: newerPacks, shelf: shelf)
+            let space = try served.open(named, newerPacks: newerPacks)
             let made = ServedSpace(space)
             spaces.withLock { $0.add(made, named.id) }
             return made
