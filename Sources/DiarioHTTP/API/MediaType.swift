@@ -77,16 +77,22 @@ enum MediaType: String, Sendable {
 }
 
 extension HTTPAnswer {
+    /// An answer that must not be cached.
+    static func fresh(
+        _ status: Int,
+        _ type: MediaType?,
+        headers: [(name: String, value: String)] = [],
+        _ body: Body = .bytes([])
+    ) -> HTTPAnswer {
+        var answer = HTTPAnswer(status, headers: headers, body)
+        if let type { answer.headers.append((name: "Content-Type", value: type.rawValue)) }
+        answer.headers.append((name: "Cache-Control", value: "no-store"))
+        return answer
+    }
+
     /// An object or list that is JSON already, and must not be cached.
     static func json(_ bytes: [UInt8], status: Int = 200) -> HTTPAnswer {
-        HTTPAnswer(
-            status,
-            headers: [
-                (name: "Content-Type", value: MediaType.json.rawValue),
-                (name: "Cache-Control", value: "no-store"),
-            ],
-            .bytes(bytes + [0x0a])
-        )
+        fresh(status, .json, .bytes(bytes + [0x0a]))
     }
 
     static func object(

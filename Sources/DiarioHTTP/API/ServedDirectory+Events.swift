@@ -11,7 +11,7 @@ extension ServedDirectory {
     func events(_ question: Question) throws -> HTTPReply {
         let space = try space(question.space)
         let head = space.head
-        if question.request.method == "HEAD" { return .answer(tail(head)) }
+        if question.request.method == "HEAD" { return .answer(noEvents(head, 200, .json)) }
         let live = try live(question)
         let cursor = StreamCursor(after: try cursor(question), at: now)
         let wanted = try wanted(question, live: live)
@@ -25,34 +25,15 @@ extension ServedDirectory {
         if live == .sse {
             let owner = question.owner
             let stream = LiveEvents(space, after: start, wanted, cursor, by: owner, at: .now)
-            return .answer(
-                HTTPAnswer(
-                    200,
-                    headers: [
-                        (name: "Content-Type", value: MediaType.events.rawValue),
-                        (name: "Cache-Control", value: "no-store"),
-                        (name: "X-Accel-Buffering", value: "no"),
-                    ],
-                    .stream(stream)
-                )
-            )
+            let headers = [(name: "X-Accel-Buffering", value: "no")]
+            return .answer(.fresh(200, .events, headers: headers, .stream(stream)))
         }
         if live == .longPoll, head <= start {
             if question.turn != .last {
                 let until = ContinuousClock.now + .seconds(Limits.longPollSecondsMax)
                 return .wait(for: space.bell, until: until, note: tail)
             }
-            return .answer(
-                HTTPAnswer(
-                    204,
-                    headers: [
-                        (name: "Stream-Next-Offset", value: StreamOffset(start).text),
-                        (name: "Stream-Up-To-Date", value: "true"),
-                        (name: "Stream-Cursor", value: cursor.next),
-                        (name: "Cache-Control", value: "no-store"),
-                    ]
-                )
-            )
+            return .answer(noEvents(start, 204, nil, cursor))
         }
         let pageCursor = live == .longPoll ? cursor : nil
         guard wanted.isFiltered else {
@@ -128,17 +109,19 @@ extension ServedDirectory {
         return try question.number("cursor", in: 0...StreamCursor.max)
     }
 
-    /// How far the log goes, which is all that HEAD is asked for.
-    private func tail(_ head: UInt64) -> HTTPAnswer {
-        HTTPAnswer(
-            200,
-            headers: [
-                (name: "Content-Type", value: MediaType.json.rawValue),
-                (name: "Stream-Next-Offset", value: StreamOffset(head).text),
-                (name: "Stream-Up-To-Date", value: "true"),
-                (name: "Cache-Control", value: "no-store"),
-            ]
-        )
+    /// An answer without events: how far the log goes.
+    private func noEvents(
+        _ head: UInt64,
+        _ status: Int,
+        _ type: MediaType?,
+        _ cursor: StreamCursor? = nil
+    ) -> HTTPAnswer {
+        var headers = [
+            (name: "Stream-Next-Offset", value: StreamOffset(head).text),
+            (name: "Stream-Up-To-Date", value: "true"),
+        ]
+        if let cursor { headers.append((name: "Stream-Cursor", value: cursor.next)) }
+        return .fresh(status, type, headers: headers)
     }
 
     private func offset(

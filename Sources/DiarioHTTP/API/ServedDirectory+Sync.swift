@@ -54,13 +54,10 @@ extension ServedDirectory {
                     remedy: "Accept \(MediaType.message.rawValue), or read events at /events."
                 )
         }
-        let headers = [
-            (name: "Content-Type", value: MediaType.message.rawValue),
-            (name: "Cache-Control", value: "no-store"),
-        ]
-        return HTTPAnswer(
+        return .fresh(
             problem?.kind.status ?? 200,
-            headers: (problem?.standardHeaders ?? []) + headers,
+            .message,
+            headers: problem?.standardHeaders ?? [],
             .bytes(answer.bytes)
         )
     }
@@ -76,9 +73,7 @@ extension ServedDirectory {
                 let seconds = Int64(wait ?? UInt64(Limits.newsWaitSecondsMax))
                 return .wait(for: space.bell, until: .now + .seconds(seconds))
             }
-            return .answer(
-                HTTPAnswer(204, headers: [(name: "Cache-Control", value: "no-store")])
-            )
+            return .answer(.fresh(204, nil))
         }
         return .answer(.json(try outline(question)))
     }

@@ -48,14 +48,7 @@ package final class ServedDirectory: Sendable {
     private func metrics() -> HTTPAnswer {
         let counters = measured()
         let spaceCount = spaces.withLock { $0.count }
-        return HTTPAnswer(
-            200,
-            headers: [
-                (name: "Content-Type", value: MediaType.metrics.rawValue),
-                (name: "Cache-Control", value: "no-store"),
-            ],
-            .bytes(MetricsText.text(counters, spaceCount: spaceCount))
-        )
+        return .fresh(200, .metrics, .bytes(MetricsText.text(counters, spaceCount: spaceCount)))
     }
 
     // MARK: Spaces
