@@ -20,14 +20,8 @@ extension EventHasher {
             let position = run.first &+ UInt64(row.index) &- UInt64(run.skip)
             guard row.index >= Int(run.skip), position > range.size else { continue }
             let type = try types.entry(row.typeIndex)
-            let hash = eventHash(
-                typeName: block.extracting(type.name),
-                version: type.version,
-                replica: row.replica,
-                sequence: row.sequence,
-                publicPart: block.raw.extracting(row.publicPart),
-                commitment: try commitment(of: row, in: block, seeds: &seeds)
-            )
+            let name = block.extracting(type.name)
+            let hash = try eventHash(of: row, name, type.version, block, seeds.node(of: row))
             guard let acceptedAt = run.promotedAt ?? row.acceptedAt?.milliseconds else {
                 throw .malformed(.acceptedTimes, at: row.publicPart.lowerBound)
             }
@@ -41,43 +35,87 @@ extension EventHasher {
         seeds: inout Seeds,
         to range: inout CompactRange
     ) throws(FormatError) {
-        seeds.segment = events.salts
-        let bytes = events.bytes.span
         for stored in events.rows {
-            let row = stored.row
-            let type = events.types[row.typeIndex]
-            let name = type.name
-            let hash = eventHash(
-                typeName: name.span,
-                version: type.version,
-                replica: row.replica,
-                sequence: row.sequence,
-                publicPart: bytes.raw.extracting(row.publicPart),
-                commitment: try commitment(of: row, in: bytes, seeds: &seeds)
-            )
+            let hash = try eventHash(of: stored.row, in: events, &seeds)
             guard let acceptedAt = stored.acceptedAt else {
-                throw .malformed(.acceptedTimes, at: row.publicPart.lowerBound)
+                throw .malformed(.acceptedTimes, at: stored.row.publicPart.lowerBound)
             }
             range.append(leaf(hash, acceptedAt: acceptedAt.milliseconds), &self)
         }
         seeds.segment = nil
     }
 
+    /// The hash of an event, which is the same for its author and everybody else.
+    mutating func eventHash(
+        of row: BlockRow,
+        in events: StoredEvents,
+        _ seeds: inout Seeds
+    ) throws(FormatError) -> Hash32 {
+        seeds.segment = events.salts
+        let type = events.types[row.typeIndex]
+        return try eventHash(of: row, type, events.bytes.span, seeds.node(of: row))
+    }
+
+    /// The hash of a row of `block`; the salt of its personal part comes from `node`.
+    mutating func eventHash(
+        of row: BlockRow,
+        _ type: TypeEntry,
+        _ block: Span<UInt8>,
+        _ node: SaltNode?
+    ) throws(FormatError) -> Hash32 {
+        let name = type.name
+        return try eventHash(of: row, name.span, type.version, block, node)
+    }
+
+    private mutating func eventHash(
+        of row: BlockRow,
+        _ typeName: Span<UInt8>,
+        _ version: Int,
+        _ block: Span<UInt8>,
+        _ node: SaltNode?
+    ) throws(FormatError) -> Hash32 {
+        eventHash(
+            typeName: typeName,
+            version: version,
+            replica: row.replica,
+            sequence: row.sequence,
+            publicPart: block.raw.extracting(row.publicPart),
+            commitment: try commitment(of: row, block, node)
+        )
+    }
+
     /// The commitment of the personal part of a row; nil if it never had one.
     mutating func commitment(
         of row: BlockRow,
-        in block: Span<UInt8>,
-        seeds: inout Seeds
+        _ block: Span<UInt8>,
+        _ node: SaltNode?
     ) throws(FormatError) -> Hash32? {
         switch row.personal {
         case .absent: return nil
         case .erased(let range): return Hash32(block.extracting(range))
         case .present(let range):
-            guard let node = seeds.node(of: row.replica, sequence: row.sequence) else {
-                throw .malformed(.saltNode, at: range.lowerBound)
-            }
+            guard let node else { throw .malformed(.saltNode, at: range.lowerBound) }
             let salt = salt(node, index: SaltSeed.index(of: row.sequence))
             return commitment(block.raw.extracting(range), salt: salt)
+        }
+    }
+}
+
+/// Hashes rows of a space as they were read.
+struct RowHashing: ~Copyable {
+    private var hasher = EventHasher()
+    private var seeds: Seeds
+
+    init(_ store: LogShared, _ space: SpaceID) { seeds = Seeds(store: store, space: space) }
+
+    mutating func hash(
+        of stored: StoredRow,
+        in events: StoredEvents
+    ) throws(LogError) -> Hash32 {
+        do throws(FormatError) {
+            return try hasher.eventHash(of: stored.row, in: events, &seeds)
+        } catch {
+            throw .format(error)
         }
     }
 }

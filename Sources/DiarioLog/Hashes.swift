@@ -271,6 +271,12 @@ struct Seeds {
         self.space = space
     }
 
+    /// The node that gives the salt of a row's personal part; nil if there is none.
+    mutating func node(of row: BlockRow) -> SaltNode? {
+        guard case .present = row.personal else { return nil }
+        return node(of: row.replica, sequence: row.sequence)
+    }
+
     /// The node that gives the salt of an event; nil if there is none.
     mutating func node(of replica: ReplicaID, sequence: UInt64) -> SaltNode? {
         if let segment, let node = segment.node(of: replica, sequence: sequence) { return node }

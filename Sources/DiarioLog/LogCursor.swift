@@ -67,7 +67,7 @@ package struct LogCursor: Sendable {
     /// The positions that are still to be read.
     package private(set) var positions: Range<UInt64>
     /// The rest of the pending runs, in order.
-    private var pending: [(ReplicaID, Run)]
+    fileprivate var pending: [(ReplicaID, Run)]
 
     /// How often a block is searched again after its file was reused.
     private static let attemptCountMax = 4
@@ -216,11 +216,12 @@ package struct LogCursor: Sendable {
             }
             _ = try store.refresh()
             attemptCount += 1
-            let runs = self.runs(of: replica, run.first...run.last)
+            let index = store.shared.index.withLock { $0[space] }
+            let runs = index.pendingRuns(of: replica, run.first...run.last)
             guard attemptCount < Self.attemptCountMax,
-                runs.reduce(0, { $0 + $1.count }) == run.count
+                runs.reduce(0, { $0 + $1.1.count }) == run.count
             else { throw moved("Event \(replica.text)-\(run.first)") }
-            pending.replaceSubrange(place...place, with: runs.map { (replica, $0) })
+            pending.replaceSubrange(place...place, with: runs)
         }
         return nil
     }
@@ -269,17 +270,6 @@ package struct LogCursor: Sendable {
             )
         }
         return runs[found]
-    }
-
-    /// The current places of pending events; fewer if some are no longer pending.
-    private func runs(of replica: ReplicaID, _ sequences: ClosedRange<UInt64>) -> [Run] {
-        let index = store.shared.index.withLock { $0[space] }
-        guard var list = index.lanes.first(where: { $0.replica == replica })?.runs else {
-            return []
-        }
-        var runs: [Run] = []
-        list.remove(from: sequences.lowerBound, through: sequences.upperBound) { runs.append($0) }
-        return runs
     }
 
     /// Events of a run among `wanted`, and which numbers they cover; nil if they are not there any
@@ -381,7 +371,9 @@ extension LogStore {
         _ pending: PendingEvents,
         filter: LogFilter = LogFilter()
     ) -> LogCursor {
-        LogCursor(self, space, runs(of: pending, in: space), filter)
+        let index = shared.index.withLock { $0[space] }
+        let runs = index.pendingRuns(of: pending.replica, pending.sequences)
+        return LogCursor(self, space, runs, filter)
     }
 
     /// Reads pending events; throws `.moved` if not all of them are pending any more.
@@ -389,37 +381,10 @@ extension LogStore {
         _ space: SpaceID,
         allOf pending: PendingEvents
     ) throws(LogError) -> LogCursor {
-        let runs = runs(of: pending, in: space)
-        guard runs.reduce(0, { $0 + $1.1.count }) == pending.sequences.count else {
+        let cursor = cursor(space, pending)
+        guard cursor.pending.reduce(0, { $0 + $1.1.count }) == pending.sequences.count else {
             throw .moved(what: "Event \(pending.replica.text)-\(pending.sequences.lowerBound)")
         }
-        return LogCursor(self, space, runs)
-    }
-
-    /// The current places of some pending events, of those that are still pending.
-    private func runs(of pending: PendingEvents, in space: SpaceID) -> [(ReplicaID, Run)] {
-        let index = shared.index.withLock { $0[space] }
-        guard var list = index.lanes.first(where: { $0.replica == pending.replica })?.runs else {
-            return []
-        }
-        var runs: [(ReplicaID, Run)] = []
-        let sequences = pending.sequences
-        list.remove(from: sequences.lowerBound, through: sequences.upperBound) {
-            runs.append((pending.replica, $0))
-        }
-        return runs
-    }
-
-    /// Takes up what other processes wrote since; true if there was something.
-    ///
-    /// Needs no lock: what it shows is synced first.
-    package func refresh() throws(LogError) -> Bool {
-        try withWriter { (writer) throws(LogError) in try writer.refresh() }
-    }
-
-    /// The same, but cheap where no other process wrote since this one did.
-    package func refreshAfterOthers() throws(LogError) {
-        guard lock?.isOurs != true else { return }
-        _ = try refresh()
+        return cursor
     }
 }

@@ -15,8 +15,6 @@ extension LogStore {
         // Under the lock, or two processes that adopt one pack would fill one folder, and each
         // would remove what the other put there.
         try withWriter { (writer) throws(LogError) in
-            try writer.begin()
-            defer { writer.end() }
             try Self.keep(files, fingerprint: fingerprint, in: shared.directory)
         }
     }

@@ -354,8 +354,6 @@ extension LogStore {
     /// In a copied directory this takes the new id.
     package func author(of space: SpaceID) throws(LogError) -> (ReplicaID, UInt64) {
         try withWriter { (writer) throws(LogError) in
-            try writer.begin()
-            defer { writer.end() }
             let home = try writer.writableHome(space)
             let last = shared.index.withLock { $0.lastSequence(of: home.replica, in: space) }
             return (home.replica, last)

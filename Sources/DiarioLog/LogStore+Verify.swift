@@ -1,6 +1,5 @@
 package import DiarioCore
-package import DiarioCrypto
-package import DiarioFormat
+import DiarioFormat
 import DiarioFrames
 import DiarioStorage
 import Synchronization
@@ -133,33 +132,5 @@ extension SegmentPlace {
         _ body: () throws(SegmentError) -> Value
     ) throws(LogError) -> Value {
         do throws(SegmentError) { return try body() } catch { throw self.error(error) }
-    }
-}
-
-extension LogStore {
-    /// The hash of an event, which is the same for its author and everybody else.
-    package func eventHash(
-        of row: BlockRow,
-        in events: StoredEvents,
-        of space: SpaceID
-    ) throws(LogError) -> Hash32 {
-        var hasher = EventHasher()
-        var seeds = Seeds(store: shared, space: space)
-        seeds.segment = events.salts
-        do throws(FormatError) {
-            let block = events.bytes.span
-            let type = events.types[row.typeIndex]
-            let name = type.name
-            return hasher.eventHash(
-                typeName: name.span,
-                version: type.version,
-                replica: row.replica,
-                sequence: row.sequence,
-                publicPart: block.raw.extracting(row.publicPart),
-                commitment: try hasher.commitment(of: row, in: block, seeds: &seeds)
-            )
-        } catch {
-            throw .format(error)
-        }
     }
 }

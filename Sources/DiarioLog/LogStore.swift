@@ -131,8 +131,19 @@ package final class LogStore: Sendable {
 
     // MARK: The writer
 
-    /// Does something with the writer, when no other thread has it.
+    /// Writes with the directory's lock, after what other processes wrote was replayed.
     func withWriter<Value: Sendable>(
+        _ body: (inout Writer) throws(LogError) -> Value
+    ) throws(LogError) -> Value {
+        try withoutLock { (writer) throws(LogError) in
+            try writer.begin()
+            defer { writer.end() }
+            return try body(&writer)
+        }
+    }
+
+    /// Does something with the writer when no other thread has it, whatever other processes do.
+    private func withoutLock<Value: Sendable>(
         _ body: (inout Writer) throws(LogError) -> Value
     ) throws(LogError) -> Value {
         defer { seeToRest() }
@@ -145,7 +156,7 @@ package final class LogStore: Sendable {
     /// Takes the log for damaged from now on: nothing is written to it.
     func note(_ fault: Fault) throws(LogError) {
         noted.withLock { $0 = fault }
-        try withWriter { (writer) throws(LogError) in writer.note(fault) }
+        try withoutLock { (writer) throws(LogError) in writer.note(fault) }
     }
 
     /// For how long a commit has been under way at `now` without an end.
@@ -154,11 +165,19 @@ package final class LogStore: Sendable {
     #endif
 
     /// Reads what other processes wrote since, under the lock: nothing is being written meanwhile.
-    package func catchUp() throws(LogError) {
-        try withWriter { (writer) throws(LogError) in
-            try writer.begin()
-            writer.end()
-        }
+    package func catchUp() throws(LogError) { try withWriter { (_) throws(LogError) in } }
+
+    /// Replays what other processes wrote since; true if there was something.
+    ///
+    /// Needs no lock: what it shows is synced first.
+    package func refresh() throws(LogError) -> Bool {
+        try withoutLock { (writer) throws(LogError) in try writer.refresh() }
+    }
+
+    /// The same, but cheap where no other process wrote since this one did.
+    package func refreshAfterOthers() throws(LogError) {
+        guard lock?.isOurs != true else { return }
+        _ = try refresh()
     }
 
     /// Ends the log, and leaves a mark of a clean stop.

@@ -89,12 +89,10 @@ struct SpaceCheck: ~Copyable {
 
     /// The fault of the events; nil if there is none.
     mutating func take(_ events: StoredEvents) throws(LogError) -> String? {
-        seeds.segment = events.salts
-        let block = events.bytes.span
         for stored in events.rows {
             let isNext = stored.position == position + 1
             if isNext { position += 1 }
-            let (leaf, what) = leaf(stored, events, block, isNext: isNext)
+            let (leaf, what) = leaf(stored, events, isNext: isNext)
             if let what { return what }
             if let leaf { try tree.append(leaf, &hasher) }
         }
@@ -105,11 +103,10 @@ struct SpaceCheck: ~Copyable {
     private mutating func leaf(
         _ stored: StoredRow,
         _ events: StoredEvents,
-        _ block: Span<UInt8>,
         isNext: Bool
     ) -> (Hash32?, String?) {
         do throws(FormatError) {
-            return try take(stored, events, block, isNext: isNext)
+            return try take(stored, events, isNext: isNext)
         } catch {
             return (nil, error.message)
         }
@@ -118,11 +115,10 @@ struct SpaceCheck: ~Copyable {
     private mutating func take(
         _ stored: StoredRow,
         _ events: StoredEvents,
-        _ block: Span<UInt8>,
         isNext: Bool
     ) throws(FormatError) -> (Hash32?, String?) {
         let row = stored.row
-        let clock = try PublicPart.parse(block, row).envelope.clock.rawValue
+        let clock = try PublicPart.parse(events.bytes.span, row).envelope.clock.rawValue
         let head = ReplicaHead(sequence: row.sequence, clock: clock)
         if let last = heads.updateValue(head, forKey: row.replica) {
             guard row.sequence > last.sequence else {
@@ -136,16 +132,7 @@ struct SpaceCheck: ~Copyable {
         guard time >= acceptedAt else { return (nil, "acceptedAt goes back") }
         acceptedAt = time
         guard given > tree.size, isWhole else { return (nil, nil) }
-        let type = events.types[row.typeIndex]
-        let name = type.name
-        let hash = hasher.eventHash(
-            typeName: name.span,
-            version: type.version,
-            replica: row.replica,
-            sequence: row.sequence,
-            publicPart: block.raw.extracting(row.publicPart),
-            commitment: try hasher.commitment(of: row, in: block, seeds: &seeds)
-        )
+        let hash = try hasher.eventHash(of: row, in: events, &seeds)
         return (hasher.leaf(hash, acceptedAt: time), nil)
     }
 }

@@ -89,7 +89,7 @@ extension Space {
                     filter.origin == nil || $0.row.origin == filter.origin
                 }
                 guard let found else { continue }
-                return (found, try store.eventHash(of: found.row, in: events, of: id))
+                return (found, try store[id].hash(of: found, in: events))
             }
             return nil
         } catch {

@@ -14,8 +14,6 @@ extension Writer {
     ///
     /// Durable when it returns. What was begun before is found again.
     mutating func beginPublishing(_ id: SpaceID) throws(LogError) -> PublishingFile {
-        try begin()
-        defer { end() }
         let home = try writableHome(id)
         guard home.manifest.authority != nil else {
             guard let known = try PublishingFile.read(of: id, in: store.directory) else {
@@ -46,8 +44,6 @@ extension Writer {
 
     /// Gives positions to all that is pending, and is the authority again; durable when it returns.
     mutating func takeBack(_ id: SpaceID) throws(LogError) {
-        try begin()
-        defer { end() }
         let directory = store.directory
         guard try writableHome(id).manifest.authority == nil,
             var file = try PublishingFile.read(of: id, in: directory)
@@ -80,8 +76,6 @@ extension Writer {
 
     /// Gives no more positions until somebody says so; durable when it returns.
     mutating func holdAuthority(of id: SpaceID) throws(LogError) {
-        try begin()
-        defer { end() }
         let manifest = try writableHome(id).manifest
         guard manifest.authority != nil else { throw .notAuthority(id) }
         guard !manifest.isWaiting else { return }
@@ -93,8 +87,6 @@ extension Writer {
     ///
     /// Does nothing if it has one.
     mutating func takeAuthority(of id: SpaceID) throws(LogError) {
-        try begin()
-        defer { end() }
         guard try writableHome(id).manifest.authority == nil else { return }
         try writeState(of: id)
         try setAuthority(of: id, to: ReplicaID(drawnFrom: store.entropy))

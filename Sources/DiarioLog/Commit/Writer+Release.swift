@@ -10,8 +10,6 @@ import Synchronization
 extension Writer {
     /// Lets go of the positions up to `position`, which are kept elsewhere from now on.
     mutating func release(_ id: SpaceID, upTo position: UInt64) throws(LogError) {
-        try begin()
-        defer { end() }
         _ = try writableHome(id)
         let range = try store.hashes.range(of: id, in: store)
         let space = store.index.withLock { $0[id] }
@@ -29,8 +27,6 @@ extension Writer {
     /// Lets go of pending rows in the log that private segments of the manifest hold: what readers
     /// see of them from now on is there.
     mutating func releaseLanes(of id: SpaceID) throws(LogError) {
-        try begin()
-        defer { end() }
         let listed = try lastingManifest(of: id).lanes
         let rows = store.index.withLock { $0[id].unsealed(in: listed) }
         guard !rows.isEmpty else { return }
@@ -53,8 +49,6 @@ extension Writer {
 
     /// Writes down that there is a space without events; durable when it returns.
     mutating func beginSpace(_ id: SpaceID) throws(LogError) {
-        try begin()
-        defer { end() }
         // Somebody may have come so far already and died.
         guard store.index.withLock({ !$0[id].isKnown }) else { return }
         beginFrame()
@@ -66,8 +60,6 @@ extension Writer {
     ///
     /// Its files are the caller's to remove.
     mutating func drop(_ id: SpaceID) throws(LogError) {
-        try begin()
-        defer { end() }
         try writeDropped(id)
         frames.recycle()
         try copyForward()

@@ -97,8 +97,6 @@ package struct InboxFiles: Sendable {
         guard !entries.isEmpty else { return }
         // Under the lock, since two processes may sync at once, and be told of the same refusals.
         try log.withWriter { (writer) throws(LogError) in
-            try writer.begin()
-            defer { writer.end() }
             try storing { () throws(StorageError) in
                 let folder = LogPaths.inbox(space)
                 try Files.makeDirectoryDurably(folder, below: LogPaths.space(space), in: directory)

@@ -79,8 +79,6 @@ package struct KeptFiles: Sendable {
     /// Writes one file of kept events, durably, behind those that are there.
     func append(_ file: [UInt8]) throws(LogError) {
         try log.withWriter { (writer) throws(LogError) in
-            try writer.begin()
-            defer { writer.end() }
             let number = (try numbers().last ?? 0) + 1
             try storing { () throws(StorageError) in
                 try Files.makeDirectoryDurably(
@@ -111,8 +109,6 @@ package struct KeptFiles: Sendable {
     /// Forgets all kept events; durable when this returns.
     package func removeAll() throws(LogError) {
         try log.withWriter { (writer) throws(LogError) in
-            try writer.begin()
-            defer { writer.end() }
             for number in try numbers() { try removeFile(number) }
         }
     }
@@ -205,8 +201,6 @@ package struct KeptFiles: Sendable {
     ) throws(LogError) {
         guard !origins.isEmpty else { return }
         try log.withWriter { (writer) throws(LogError) in
-            try writer.begin()
-            defer { writer.end() }
             guard let kept = try file(number) else { return }
             var rest = KeptBlocks()
             for block in kept.blocks {
@@ -338,28 +332,7 @@ extension ReceivedRows {
         of row: BlockRow,
         _ hasher: inout EventHasher
     ) throws(FormatError) -> Hash32 {
-        let bytes = block.span
-        var commitment: Hash32?
-        switch row.personal {
-        case .absent: break
-        case .erased(let range): commitment = Hash32(bytes.extracting(range))
-        case .present(let range):
-            guard let node = node(of: row) else {
-                throw .malformed(.saltNode, at: range.lowerBound)
-            }
-            let salt = hasher.salt(node, index: SaltSeed.index(of: row.sequence))
-            commitment = hasher.commitment(bytes.raw.extracting(range), salt: salt)
-        }
-        let type = head.types[row.typeIndex]
-        let name = type.name
-        return hasher.eventHash(
-            typeName: name.span,
-            version: type.version,
-            replica: row.replica,
-            sequence: row.sequence,
-            publicPart: bytes.raw.extracting(row.publicPart),
-            commitment: commitment
-        )
+        try hasher.eventHash(of: row, head.types[row.typeIndex], block.span, node(of: row))
     }
 
     /// The first of some rows, with those that follow it under its id: whole batches, as many as

@@ -102,20 +102,11 @@ package struct SegmentIntake: ~Copyable {
         _ stored: StoredRow,
         _ events: StoredEvents
     ) throws(LogError) {
-        seeds.segment = events.salts
-        let (row, block) = (stored.row, events.bytes.span)
-        let type = events.types[row.typeIndex]
+        let row = stored.row
         do throws(FormatError) {
-            let name = type.name
-            let hash = hasher.eventHash(
-                typeName: name.span,
-                version: type.version,
-                replica: row.replica,
-                sequence: row.sequence,
-                publicPart: block.raw.extracting(row.publicPart),
-                commitment: try hasher.commitment(of: row, in: block, seeds: &seeds)
-            )
+            let hash = try hasher.eventHash(of: row, in: events, &seeds)
             range.append(hasher.leaf(hash, acceptedAt: acceptedAt), &hasher)
+            let (block, type) = (events.bytes.span, events.types[row.typeIndex])
             let facts = try store.shared.engine.facts(of: stored, in: block, type)
             adoptions += facts.adoptions
             note(row.replica, row.sequence, isAuthority: stored.isAuthority)
@@ -195,8 +186,6 @@ package struct SegmentIntake: ~Copyable {
 extension Writer {
     /// Writes the state of a space whose events are in segments; durable when this returns.
     fileprivate mutating func write(_ state: SpaceState, of id: SpaceID) throws(LogError) {
-        try begin()
-        defer { end() }
         beginFrame()
         draft.append(.state, of: id) { state.append(to: &$0) }
         try finishFrame()

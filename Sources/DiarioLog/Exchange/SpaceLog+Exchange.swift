@@ -144,6 +144,12 @@ extension SpaceLog {
         return try canRead(from: context.positions.lowerBound) ? context : nil
     }
 
+    /// The hash of an event that was read, the same for its author and everybody else.
+    package func hash(of stored: StoredRow, in events: StoredEvents) throws(LogError) -> Hash32 {
+        var hashing = RowHashing(shared, space)
+        return try hashing.hash(of: stored, in: events)
+    }
+
     /// The envelope of the event at a position; nil if none is there.
     package func envelope(at position: UInt64) throws(LogError) -> RowEnvelope? {
         guard position > 0 else { return nil }
@@ -360,43 +366,10 @@ extension SpaceLog {
     }
 }
 
-/// Hashes rows as they were read.
-private struct RowHashing: ~Copyable {
-    private var hasher = EventHasher()
-    private var seeds: Seeds
-
-    init(_ store: LogShared, _ space: SpaceID) { seeds = Seeds(store: store, space: space) }
-
-    mutating func hash(
-        of stored: StoredRow,
-        in events: StoredEvents
-    ) throws(LogError) -> Hash32 {
-        seeds.segment = events.salts
-        let bytes = events.bytes.span
-        let row = stored.row
-        let type = events.types[row.typeIndex]
-        let name = type.name
-        do throws(FormatError) {
-            return hasher.eventHash(
-                typeName: name.span,
-                version: type.version,
-                replica: row.replica,
-                sequence: row.sequence,
-                publicPart: bytes.raw.extracting(row.publicPart),
-                commitment: try hasher.commitment(of: row, in: bytes, seeds: &seeds)
-            )
-        } catch {
-            throw .format(error)
-        }
-    }
-}
-
 extension Writer {
     /// Writes seeds; durable when this returns.
     fileprivate mutating func write(_ seeds: [SaltSeed], of id: SpaceID) throws(LogError) {
         guard !seeds.isEmpty else { return }
-        try begin()
-        defer { end() }
         beginFrame()
         for seed in seeds {
             try makeRoom(SpaceIndex.seedSize)

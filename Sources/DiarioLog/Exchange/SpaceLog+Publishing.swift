@@ -79,8 +79,6 @@ extension SpaceLog {
         let staging = try log.stagingLock(of: space)
         defer { staging.release() }
         try log.withWriter { (writer) throws(LogError) in
-            try writer.begin()
-            defer { writer.end() }
             // Under the lock, since sealing writes the manifest too.
             var manifest = try writer.lastingManifest(of: space)
             guard manifest.isStaging else { return }

@@ -25,8 +25,6 @@ extension SpaceLog {
         let path = LogPaths.remote(space)
         // Under the lock, because others may do the same.
         try log.withWriter { (writer) throws(LogError) in
-            try writer.begin()
-            defer { writer.end() }
             let directory = shared.directory
             try storing { () throws(StorageError) in
                 if let file {
@@ -59,8 +57,6 @@ extension SpaceLog {
     private func note(_ file: LastSyncFile) throws(LogError) {
         let (path, bytes) = (LogPaths.lastSync(space), file.encoded())
         try log.withWriter { (writer) throws(LogError) in
-            try writer.begin()
-            defer { writer.end() }
             let directory = shared.directory
             try storing { () throws(StorageError) in
                 try Files.replace(path, with: bytes, in: directory)

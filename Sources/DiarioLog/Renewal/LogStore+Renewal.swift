@@ -65,8 +65,6 @@ extension LogStore {
         inPlaceOf old: ReplicaID
     ) throws(LogError) {
         try withWriter { (writer) throws(LogError) in
-            try writer.begin()
-            defer { writer.end() }
             try writer.takeNewReplica(of: space, inPlaceOf: old)
         }
     }
@@ -105,8 +103,6 @@ extension LogStore {
         if !mayBeRestored {
             // First, so that no replica comes in between.
             try withWriter { (writer) throws(LogError) in
-                try writer.begin()
-                defer { writer.end() }
                 let directory = directory
                 try storing { () throws(StorageError) in
                     try Files.replace(LogPaths.noRestore(space), with: [], in: directory)
@@ -143,8 +139,6 @@ extension LogStore {
         _ body: (inout Manifest) -> Void
     ) throws(LogError) {
         try withWriter { (writer) throws(LogError) in
-            try writer.begin()
-            defer { writer.end() }
             // A copied directory takes its ids first.
             var manifest = try writer.lastingManifest(of: space)
             let old = manifest

@@ -318,10 +318,7 @@ package struct SpaceRenewal: ~Copyable {
         for stored in rows {
             let row = stored.row
             try takeWaiting(of: row.replica, before: row.sequence)
-            var node: SaltNode?
-            if case .present = row.personal {
-                node = seeds.node(of: row.replica, sequence: row.sequence)
-            }
+            let node = seeds.node(of: row)
             guard !isCanonical || isTaken(row) else {
                 try keep(stored, of: events, node)
                 continue

@@ -276,8 +276,6 @@ package struct LaneSalvage: ~Copyable {
     private func takeFormer(_ former: [FormerID]) throws(LogError) {
         let (store, space) = (store, space)
         try store.withWriter { (writer) throws(LogError) in
-            try writer.begin()
-            defer { writer.end() }
             try writer.takeFormer(former, of: space)
         }
     }

@@ -396,8 +396,6 @@ extension LogStore {
     fileprivate func endSalvage(of space: SpaceID, isAuthority: Bool) throws(LogError) {
         let authority = isAuthority ? ReplicaID(drawnFrom: shared.entropy) : nil
         try withWriter { (writer) throws(LogError) in
-            try writer.begin()
-            defer { writer.end() }
             var manifest = try writer.lastingManifest(of: space)
             manifest.isStaging = false
             manifest.authority = authority

@@ -159,25 +159,9 @@ struct SalvageSources: ~Copyable {
 
     private mutating func leaf(of found: SalvagedRow) -> Hash32? {
         guard let time = found.stored.acceptedAt, !found.isWithheld else { return nil }
-        let (row, bytes, type) = (found.row, found.events.bytes.span, found.type)
-        var commitment: Hash32?
-        switch row.personal {
-        case .absent: break
-        case .erased(let range): commitment = Hash32(bytes.extracting(range))
-        case .present(let range):
-            guard let node = row.seedNode(found.events, log.seeds) else { return nil }
-            let salt = hasher.salt(node, index: SaltSeed.index(of: row.sequence))
-            commitment = hasher.commitment(bytes.raw.extracting(range), salt: salt)
-        }
-        let name = type.name
-        let hash = hasher.eventHash(
-            typeName: name.span,
-            version: type.version,
-            replica: row.replica,
-            sequence: row.sequence,
-            publicPart: bytes.raw.extracting(row.publicPart),
-            commitment: commitment
-        )
+        let (row, bytes) = (found.row, found.events.bytes.span)
+        let node = row.seedNode(found.events, log.seeds)
+        guard let hash = try? hasher.eventHash(of: row, found.type, bytes, node) else { return nil }
         return hasher.leaf(hash, acceptedAt: time.milliseconds)
     }
 

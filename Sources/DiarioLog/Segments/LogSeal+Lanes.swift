@@ -168,9 +168,7 @@ extension LogSeal {
         }
         guard next <= plan.sequences.upperBound else { return runs }
         let index = store.shared.index.withLock { $0[space] }
-        var list = index.lanes.first { $0.replica == replica }?.runs ?? RunList()
-        list.remove(from: next, through: plan.sequences.upperBound) { runs.append((replica, $0)) }
-        return runs
+        return runs + index.pendingRuns(of: replica, next...plan.sequences.upperBound)
     }
 
     /// Takes private segments off the list of which nothing is needed any more.

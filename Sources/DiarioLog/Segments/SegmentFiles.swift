@@ -140,7 +140,7 @@ struct SegmentFiles: ~Copyable {
             }
         }
         if case .present(let range) = row.personal {
-            guard let node = seeds.node(of: row.replica, sequence: row.sequence) else {
+            guard let node = seeds.node(of: row) else {
                 throw .malformed(.saltNode, at: range.lowerBound)
             }
             if salts.insert(node).inserted { builder?.append(node) }

@@ -28,8 +28,6 @@ extension Writer {
         of space: SpaceID,
         _ body: (inout Manifest) throws(LogError) -> Void
     ) throws(LogError) -> Manifest {
-        try begin()
-        defer { end() }
         var manifest = try lastingManifest(of: space)
         let old = manifest
         try body(&manifest)

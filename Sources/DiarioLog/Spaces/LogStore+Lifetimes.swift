@@ -164,8 +164,6 @@ extension LogStore {
         ifStill standing: SpaceStanding? = nil
     ) throws(LogError) -> Bool {
         let isActive = try withWriter { (writer) throws(LogError) in
-            try writer.begin()
-            defer { writer.end() }
             guard standing == nil || standing == self.standing(of: old) else { return false }
             // Under the lock, since whoever seals writes the manifest too.
             var manifest = try SpaceHome.readManifest(space, in: shared.directory)

@@ -14,6 +14,19 @@ extension SpaceIndex {
         return starts
     }
 
+    /// Where pending events of a replica are; less if not all of them are pending.
+    func pendingRuns(
+        of replica: ReplicaID,
+        _ sequences: ClosedRange<UInt64>
+    ) -> [(ReplicaID, Run)] {
+        var runs: [(ReplicaID, Run)] = []
+        var list = lanes.first { $0.replica == replica }?.runs ?? RunList()
+        list.remove(from: sequences.lowerBound, through: sequences.upperBound) {
+            runs.append((replica, $0))
+        }
+        return runs
+    }
+
     /// Pending events in private segments.
     var sealedPendingCount: Int {
         lanes.reduce(0) { sum, lane in

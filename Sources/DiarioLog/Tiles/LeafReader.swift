@@ -85,19 +85,8 @@ struct LeafReader: ~Copyable {
         _ hasher: inout EventHasher
     ) throws(LogError) -> Hash32 {
         guard let acceptedAt = stored.acceptedAt else { throw missing(next) }
-        seeds.segment = events.salts
         do throws(FormatError) {
-            let block = events.bytes.span
-            let type = events.types[stored.row.typeIndex]
-            let name = type.name
-            let hash = hasher.eventHash(
-                typeName: name.span,
-                version: type.version,
-                replica: stored.row.replica,
-                sequence: stored.row.sequence,
-                publicPart: block.raw.extracting(stored.row.publicPart),
-                commitment: try hasher.commitment(of: stored.row, in: block, seeds: &seeds)
-            )
+            let hash = try hasher.eventHash(of: stored.row, in: events, &seeds)
             return hasher.leaf(hash, acceptedAt: acceptedAt.milliseconds)
         } catch {
             throw .format(error)

@@ -31,8 +31,6 @@ extension SpaceProofs {
             let end = min(size, tiles.size + Self.tileStepMax)
             let builder = try build(from: tiles, to: end)
             try log.withWriter { (writer) throws(LogError) in
-                try writer.begin()
-                defer { writer.end() }
                 // Another process may have extended them meanwhile; then the rest is built anew.
                 var current = try TileStore(log.shared.directory, space: space)
                 guard current.range == tiles.range else { return }

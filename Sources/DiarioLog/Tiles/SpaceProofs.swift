@@ -116,7 +116,7 @@ package struct SpaceProofs: Sendable {
                 sequence: row.sequence
             )
             bytes.append(contentsOf: block.raw.extracting(row.publicPart))
-            if let commitment = try hasher.commitment(of: row, in: block, seeds: &seeds) {
+            if let commitment = try hasher.commitment(of: row, block, seeds.node(of: row)) {
                 bytes.append(commitment)
             }
             return ProofEvent(row: try ProofRow(bytes), acceptedAt: acceptedAt.milliseconds)
