@@ -105,7 +105,7 @@ struct AppendBench {
                         }
                         try stage.space.append(.new([draft]))
                     }
-                    _ = try stage.space.store.root(of: stage.space.id)
+                    _ = try stage.space.store[stage.space.id].root()
                 }
             } baseline: {
                 try await runSQLite(count: count)
@@ -200,7 +200,7 @@ struct AppendBench {
         let processBefore = baseline_process_nanoseconds()
         let start = ContinuousClock.now
         let space = try BenchSpace.importLines(lines, into: path)
-        _ = try space.store.root(of: space.id)
+        _ = try space.store[space.id].root()
         let clock = seconds(since: start)
         let processTime = baseline_process_nanoseconds() - processBefore
         // Safe: a plain call into C; a static string ends with a zero byte.
@@ -257,7 +257,7 @@ private final class Stage {
     /// Runs `body`, and says what it wrote to the space.
     func measure(events count: Int, _ body: () async throws -> Void) async throws -> Sample {
         // Without events, the files of the log are written over, as in one in use for a while.
-        try space.store.release(space.id, upTo: space.store.status(of: space.id).head)
+        try space.store[space.id].release(upTo: space.store[space.id].status().head)
         let before = try FrameCount(of: path + "/ours")
         let processBefore = baseline_process_nanoseconds()
         let start = ContinuousClock.now

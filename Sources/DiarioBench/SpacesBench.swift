@@ -142,14 +142,15 @@ struct SpacesBench {
                     Append(space: space, content: .new([drafts[append]]))
                 )
             }
-            for outcome in try store.append(list) { _ = try outcome.get() }
+            for outcome in store.commit(list) { _ = try outcome.get() }
+            store.helper?.pace()
             commit += 1
             if commit % 256 == 0 { openFileCount = max(openFileCount, Machine.openFileCount) }
         }
         let seconds = seconds(since: start)
         let memory = Double(Machine.kilobytes("VmHWM")) / 1000
         if let failure = store.sealFailure { throw BenchError.failed("sealing fails: \(failure)") }
-        let segments = try spaces.reduce(0) { try $0 + store.segments(of: $1).count }
+        let segments = try spaces.reduce(0) { try $0 + store[$1].segments().count }
         let turnovers = try turnovers(of: path)
         System.say(
             "\(seconds) \(memory) \(openFileCount) \(turnovers) \(segments)",

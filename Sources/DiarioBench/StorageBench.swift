@@ -59,8 +59,8 @@ enum StorageBench {
     /// What `diario stats` counts as the bytes of a space, by kind.
     private static func sizes(_ made: MadeSpace) throws -> [(name: String, bytes: Int)] {
         let (store, space) = try made.open()
-        let live = try store.status(of: space).liveBytes
-        let files = try store.fileBytes(of: space)
+        let live = try store[space].status().liveBytes
+        let files = try store[space].fileBytes()
         try store.close()
         let directory = try BenchSpace.directory(made.path)
         func size(_ folder: String, _ suffix: String = "") throws -> Int {

@@ -81,7 +81,7 @@ struct BenchReplica {
         try LogStore.create(in: directory)
         store = try Space.openStore(directory, access: .readWrite)
         id = server.id
-        let lineage = try server.store.status(of: id).manifest.lineage
+        let lineage = try server.store[id].status().manifest.lineage
         try store.makeReplica(of: id, lineage: lineage, epoch: 0)
         session = ReplicaSession(store, id, seed: 1)
         try sync(with: authority)
@@ -113,16 +113,16 @@ struct BenchReplica {
     /// Records events, and gives for each a push of it alone, as it travels.
     func pushes(of events: Range<Int>, _ workload: PreparedEvents) throws -> [[UInt8]] {
         try space().record(events, of: workload, asSingles: true)
-        guard let pending = store.standing(of: id).pending.first else {
+        guard let pending = store[id].standing().pending.first else {
             throw BenchError.failed("nothing is pending")
         }
         let first = pending.sequences.lowerBound + UInt64(events.lowerBound)
-        let status = try store.status(of: id)
+        let status = try store[id].status()
         let standing = Standing(
             lineage: status.manifest.lineage,
             epoch: status.manifest.epoch,
             size: status.head,
-            root: try store.root(of: id)
+            root: try store[id].root()
         )
         return try (first..<first + UInt64(events.count)).map { sequence in
             let one = PendingEvents(replica: pending.replica, sequences: sequence...sequence)

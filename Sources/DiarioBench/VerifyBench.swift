@@ -76,7 +76,7 @@ private struct HashedMessages {
         while let events = try cursor.next() {
             for stored in events.rows { add(stored, events.types[stored.row.typeIndex]) }
         }
-        for segment in try space.store.segments(of: space.id) {
+        for segment in try space.store[space.id].segments() {
             add(segment.segmentSize - SegmentHeader.size)
         }
     }

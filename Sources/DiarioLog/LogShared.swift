@@ -20,7 +20,7 @@ final class LogShared: Sendable {
     let hashes = Hashes()
     let segments = SegmentShelf()
     let manifests = KnownManifests()
-    let packs = KeptPacks()
+    let packs: KeptPacks
     let sealing = Sealing()
     /// Never held while a file is read or written.
     let index = Mutex(LogIndex())
@@ -42,6 +42,7 @@ final class LogShared: Sendable {
         self.sizes = sizes
         self.helper = helper
         files = OpenFiles(directory: directory)
+        packs = KeptPacks(directory)
     }
 }
 

@@ -1,4 +1,4 @@
-package import DiarioCore
+import DiarioCore
 import DiarioFormat
 package import DiarioStorage
 import Synchronization
@@ -20,11 +20,6 @@ extension LogStore {
                     + space.lanes.reduce(0) { $0 + $1.runs.runs.count }
             }
         }
-    }
-
-    /// Pending events of a space that are in private segments, as far as this process knows.
-    package func sealedPendingCount(of space: SpaceID) -> Int {
-        shared.index.withLock { $0[space].sealedPendingCount }
     }
 
     /// The directory of the log.

@@ -1,4 +1,5 @@
 package import DiarioCore
+package import DiarioCrypto
 import DiarioFrames
 package import DiarioSchema
 package import DiarioStorage
@@ -80,9 +81,26 @@ package final class LogStore: Sendable {
     /// The types that this log was opened with.
     package var broughtTypes: [EventType] { shared.types }
 
+    /// The time as this log knows it.
+    package var now: Timestamp { shared.time.now }
+
     /// Makes an empty data directory; does nothing if it is one already.
     package static func create(in directory: any LogDirectory) throws(LogError) {
         try DirectoryFormat.create(in: directory)
+    }
+
+    /// The packs that spaces adopted.
+    package var packs: KeptPacks { shared.packs }
+
+    /// Keeps a pack's files; durable when it returns.
+    ///
+    /// Does nothing if they are there.
+    package func keep(_ files: [PackFile], fingerprint: Hash32) throws(LogError) {
+        // Under the lock, or two processes that adopt one pack would fill one folder, and each
+        // would remove what the other put there.
+        try withWriter { (_) throws(LogError) in
+            try packs.keep(files, fingerprint: fingerprint)
+        }
     }
 
     // MARK: Appending
@@ -96,16 +114,8 @@ package final class LogStore: Sendable {
         return try commit([append])[0].get()
     }
 
-    /// Appends several things in as few syncs as the limits allow; each has its own outcome.
-    package func append(
-        _ appends: [Append]
-    ) throws(LogError) -> [Result<AppendedBatches, LogError>] {
-        guard !isClosed.load(ordering: .relaxed) else { throw .closed }
-        defer { shared.helper?.pace() }
-        return commit(appends)
-    }
-
-    /// Appends several things as `append` does, for a helper that gathered them.
+    /// Appends several things in as few syncs as the limits allow, on this thread; each has its own
+    /// outcome.
     package func commit(_ appends: [Append]) -> [Result<AppendedBatches, LogError>] {
         let outcomes = writer.withLock { writer in
             isClosed.load(ordering: .relaxed)

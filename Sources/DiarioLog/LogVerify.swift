@@ -98,13 +98,13 @@ package struct LogVerify: ~Copyable {
         let shared = store.shared
         var faults: [Fault] = []
         if let fault = store.fault { faults.append(fault) }
-        if let fault = try store.missingTail(of: space) { faults.append(fault) }
+        if let fault = try store[space].missingTail() { faults.append(fault) }
         if let fault = try TileStore.markFault(shared.directory, space: space) {
             faults.append(fault)
         }
         let (released, head) = shared.index.withLock { ($0[space].released, $0[space].head) }
         let first = try shared.firstReadable(space, released: released)
-        let lanes = try store.laneSegments(of: space)
+        let lanes = try store[space].laneSegments()
         check = try SpaceCheck(shared, space, released: first - 1)
         self.store = store
         self.space = space
@@ -197,7 +197,7 @@ package struct LogVerify: ~Copyable {
     /// Where the canonical events are to be read, in order.
     private func canonicalParts() throws(LogError) -> [Part] {
         var stretches: [(positions: ClosedRange<UInt64>, part: Part)] = []
-        for entry in try store.segments(of: space)
+        for entry in try store[space].segments()
         where entry.last >= positions.lowerBound && entry.first <= released {
             let last = min(entry.last, released)
             stretches.append((entry.first...last, .sealed(entry, last: last)))
@@ -248,7 +248,7 @@ package struct LogVerify: ~Copyable {
     /// Reads the next block of both files of a segment.
     private mutating func readBlock(of entry: SegmentEntry) throws(LogError) -> BlockStep {
         guard var current = blocks.take() else {
-            blocks = CheckedBlocks(segment: try store.opened(entry, of: space))
+            blocks = CheckedBlocks(segment: try .whole(entry, of: space, in: store.shared))
             isOpen = true
             return .read(0)
         }
@@ -291,7 +291,7 @@ package struct LogVerify: ~Copyable {
         var opened = opened
         let place = opened.place
         let types = opened.reader.index.types.map { $0.entry }
-        let nodes = try place.reading { () throws(SegmentError) in try opened.reader.saltNodes() }
+        let nodes = try opened.saltNodes()
         let rows = try opened.rows()
         let first = place.entry.first
         let count = Int(last - first) + 1
@@ -347,7 +347,7 @@ package struct LogVerify: ~Copyable {
         result.faults += try store[space].kept.faults()
         result.faults += try store[space].imports.faults()
         result.faults += try store[space].remoteFaults()
-        if let fault = try store[space].publishingFault(root: result.root) {
+        if let fault = try store[space].publishing.fault(root: result.root) {
             result.faults.append(fault)
         }
     }

@@ -191,7 +191,7 @@ struct BatchJudge {
         if changes == nil {
             // What other processes wrote comes before this push.
             try store.catchUp()
-            let head = store.head(of: space)
+            let head = store[space].head()
             self.head = head
             // Once for the whole push: the log behind the lowest base is read a single time.
             changes = try SubjectChanges(

@@ -38,7 +38,7 @@ package final class SealedFiles: Sendable {
 
     /// The segments of a space, in order.
     package func segments(of space: SpaceID) throws -> [Segment] {
-        try store.segments(of: space).map { entry in
+        try store[space].segments().map { entry in
             let places = [
                 (LogPaths.segment(entry.name, of: space), entry.segmentSize, false),
                 (LogPaths.sidecar(entry.name, of: space), entry.sidecarSize, true),

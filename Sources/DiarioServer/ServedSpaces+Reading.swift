@@ -58,7 +58,7 @@ extension ServedSpaces {
 
     /// The facts of a space, with the root of as many events; of all if `size` is nil.
     package func facts(of space: SpaceID, size: UInt64? = nil) throws -> Facts {
-        let outline = try store.outline(of: space)
+        let outline = try store[space].outline()
         return Facts(
             lineage: outline.manifest.lineage,
             epoch: outline.manifest.epoch,
@@ -69,10 +69,10 @@ extension ServedSpaces {
 
     /// The fingerprints of the packs that a space adopted, in order.
     package func adoptedPacks(of space: SpaceID) throws -> [Hash32] {
-        try store.adoptions(of: space).map(\.fingerprint)
+        try store[space].adoptions().map(\.fingerprint)
     }
 
     package func files(ofPack fingerprint: Hash32) throws -> [PackFile] {
-        try store.packFiles(fingerprint)
+        try store.packs.files(fingerprint)
     }
 }

@@ -50,7 +50,7 @@ extension ServedSpaces {
 
     /// The ids under which the server itself records are nobody else's.
     private func checkOwn(_ replica: ReplicaID, in space: NamedSpace) throws {
-        let own = try store.author(of: space.id).0
+        let own = try store[space.id].author().0
         guard replica != own, !store[space.id].isAuthority(replica) else {
             throw Refusal(.forbidden, "\(replica.text) is the server's own id. Draw another one.")
         }
@@ -69,7 +69,7 @@ extension ServedSpaces {
         while true {
             // What other processes recorded comes first.
             try store.catchUp()
-            let (head, last) = (store.head(of: id), store[id].lastSequence(of: replica))
+            let (head, last) = (store[id].head(), store[id].lastSequence(of: replica))
             if let conflict = try events.conflict(through: last) { throw conflict }
             guard events.sequences.contains(where: { $0 > last }) else {
                 return (events.recorded, isNew: false)
@@ -88,7 +88,7 @@ extension ServedSpaces {
                 let newest = try events.append(after: last, behind: head, clock)
                 clocks.note(newest, of: replica, through: events.sequences.max() ?? last)
                 return (events.recorded, isNew: true)
-            } catch LogError.outOfOrder(_) where store.head(of: id) != head {
+            } catch LogError.outOfOrder(_) where store[id].head() != head {
                 // Another process wrote behind what was looked at.
                 continue
             } catch {

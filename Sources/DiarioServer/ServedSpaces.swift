@@ -156,13 +156,13 @@ package final class ServedSpaces: Sendable {
         let authority = try authority(of: space)
         var isOver = false
         try authority.retire {
-            isOver = try body(store.status(of: space.id))
+            isOver = try body(store[space.id].status())
             return isOver
         }
         guard isOver else { return }
         authorities.withLock { $0[space.id] = nil }
         // Nothing is in it alone; what is left of it if this fails has no name.
-        try? store.remove(space.id)
+        try? store[space.id].remove()
     }
 
     /// Who asks, and for what: a valid token, and the space that it is for.

@@ -27,7 +27,7 @@ extension SpaceAuthority {
         }
         return News(
             epoch: outline.manifest.epoch,
-            head: store.head(of: space),
+            head: store[space].head(),
             end: end,
             root: root,
             pieces: pieces.map { piece in
@@ -61,7 +61,7 @@ extension SpaceAuthority {
 
     func pack(_ fingerprint: Hash32) throws -> PackFiles {
         do {
-            let files = try store.packFiles(fingerprint)
+            let files = try store.packs.files(fingerprint)
             return PackFiles(
                 files: files.map { PackFiles.File(path: $0.path, content: $0.bytes) }
             )

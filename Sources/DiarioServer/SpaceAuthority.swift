@@ -116,10 +116,10 @@ package final class SpaceAuthority: Sendable {
     /// What this space is, if it is the one that is meant and gives answers.
     func outline(of lineage: Lineage) throws -> SpaceOutline {
         try settle()
-        let outline = try store.outline(of: space)
+        let outline = try store[space].outline()
         let manifest = outline.manifest
         guard lineage == manifest.lineage else {
-            let status = try store.status(of: space)
+            let status = try store[space].status()
             throw Refusal(status, isUsed: try store.isUsed(status), insteadOf: lineage)
         }
         try requireGoing(manifest)
@@ -130,7 +130,7 @@ package final class SpaceAuthority: Sendable {
     /// of this one must not go on by itself.
     private func settle() throws {
         guard !state.withLock({ $0.isSettled }) else { return }
-        try store.markServed(space)
+        try store[space].markServed()
         state.withLock { $0.isSettled = true }
     }
 
@@ -167,9 +167,9 @@ package final class SpaceAuthority: Sendable {
             )
         }
         if standing.size == outline.head {
-            let root = try store.root(of: space)
+            let root = try store[space].root()
             // Others may have appended meanwhile; then the replica finds out for itself.
-            let isStill = store.head(of: space) == outline.head
+            let isStill = store[space].head() == outline.head
             guard root == standing.root || !isStill else {
                 throw refusal(
                     .diverged,
@@ -199,11 +199,11 @@ package final class SpaceAuthority: Sendable {
         let verdicts = try state.withLock { state in
             guard !state.isRetired else { throw Self.retired }
             let last = store[space].lastSequence(of: events.replica)
-            let outline = store.outline(of: space, manifest)
+            let outline = store[space].outline(manifest)
             try gate(events.facts(seenThrough: last, of: outline, isRelayed: isRelayed))
             return try judge(events, from: caller, &state)
         }
-        return Verdicts(epoch: manifest.epoch, head: store.head(of: space), list: verdicts)
+        return Verdicts(epoch: manifest.epoch, head: store[space].head(), list: verdicts)
     }
 
     private static let retired = Refusal(
@@ -219,14 +219,14 @@ package final class SpaceAuthority: Sendable {
         try prepare()
         return try state.withLock { state in
             guard !state.isRetired else { throw Self.retired }
-            return try body(store.outline(of: space), &state.clocks)
+            return try body(store[space].outline(), &state.clocks)
         }
     }
 
     /// Refuses if the space may record nothing now, because it was restored from a backup.
     package func prepare() throws {
         try settle()
-        let outline = try store.outline(of: space)
+        let outline = try store[space].outline()
         try requireGoing(outline.manifest)
     }
 
@@ -262,10 +262,10 @@ package final class SpaceAuthority: Sendable {
         }
         let types = try types(&state)
         while true {
-            let head = store.head(of: space)
+            let head = store[space].head()
             do {
                 return try decide(events, from: caller, types, &state)
-            } catch LogError.outOfOrder(_) where store.head(of: space) != head {
+            } catch LogError.outOfOrder(_) where store[space].head() != head {
                 // Another process wrote behind what was looked at for changes.
                 continue
             }
@@ -337,7 +337,7 @@ package final class SpaceAuthority: Sendable {
     func sharedTypes() throws -> SpaceTypes { try shared.types(of: space, in: store) }
 
     private func types(_ state: inout State) throws -> SpaceTypes {
-        if let known = state.types, known.adoptionCount == store.adoptionCount(of: space) {
+        if let known = state.types, known.adoptionCount == store[space].adoptionCount() {
             return known
         }
         let types = try sharedTypes()
@@ -410,7 +410,7 @@ package final class SpaceAuthority: Sendable {
             case .refused(_, let draft): contents.append(.new([draft], .authority))
             }
         }
-        let appended = try store.append(contents, to: space, behind: lastPosition)
+        let appended = try store[space].append(contents, behind: lastPosition)
         for (part, batch) in zip(decided.new, appended) {
             guard let position = batch.firstPosition, let acceptedAt = batch.acceptedAt else {
                 preconditionFailure("an authority gives positions at once")

@@ -65,7 +65,7 @@ struct SpaceTypes: Sendable {
             }
         }
         note(store.broughtTypes)
-        for adoption in adoptions { note(try store.pack(adoption).types) }
+        for adoption in adoptions { note(try store.packs.pack(adoption).types) }
         types = known
         refusal = store.broughtTypes.last { $0.name == EngineReader.refusalName }
         adoptionCount = adoptions.count

@@ -32,7 +32,7 @@ package final class SharedTypes: Sendable {
     package init() {}
 
     func types(of space: SpaceID, in store: LogStore) throws -> SpaceTypes {
-        let adoptions = try store.adoptions(of: space).map(\.fingerprint)
+        let adoptions = try store[space].adoptions().map(\.fingerprint)
         if let found = known.types(of: adoptions) { return found }
         let made = try SpaceTypes(of: adoptions, in: store)
         known.keep(made, of: adoptions)

@@ -20,15 +20,15 @@ import Testing
         let (server, devices) = (loop.server, loop.devices)
         #expect(devices.count == 2)
         let id = try #require(server.space?.id)
-        let root = try server.store.root(of: id)
+        let root = try server.store[id].root()
         let lines = try server.lines()
         let answer = try server.answer()
         #expect(lines.count == loop.recordedCount + 1)
         #expect(answer.count == Loop.plantCount)
         for device in devices {
             let own = try #require(device.space?.id)
-            #expect(device.store.standing(of: own).pending.isEmpty)
-            #expect(try device.store.root(of: own) == root)
+            #expect(device.store[own].standing().pending.isEmpty)
+            #expect(try device.store[own].root() == root)
             #expect(try device.lines() == lines)
             #expect(try device.answer() == answer)
         }
@@ -114,10 +114,10 @@ private struct Loop {
             guard toServer.isEmpty, toDevice.isEmpty, let id = server.space?.id else {
                 return false
             }
-            let head = server.store.standing(of: id).head
+            let head = server.store[id].standing().head
             return devices.allSatisfy { device in
                 guard let own = device.space?.id else { return false }
-                let standing = device.store.standing(of: own)
+                let standing = device.store[own].standing()
                 return standing.head == head && standing.pending.isEmpty
             }
         }

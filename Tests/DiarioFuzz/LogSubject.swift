@@ -65,9 +65,9 @@ enum LogSubject {
 
     /// Asks for everything that an app asks for, and goes on with the log.
     private static func use(_ store: LogStore, _ space: SpaceID) {
-        _ = try? store.status(of: space)
+        _ = try? store[space].status()
         _ = try? kinds.view(of: space, in: store)
-        _ = try? store.root(of: space)
+        _ = try? store[space].root()
         _ = try? store.verify(space) { _ in nil }
         if var cursor = try? store.cursor(space, isReversed: true) {
             while let events = try? cursor.next() { precondition(!events.bytes.isEmpty, "a block") }
@@ -76,7 +76,7 @@ enum LogSubject {
         let append = Append(space: space, content: .new([batch]))
         _ = try? store.append(append)
         _ = store.validate()
-        if let head = try? store.status(of: space).head { try? store.release(space, upTo: head) }
+        if let head = try? store[space].status().head { try? store[space].release(upTo: head) }
     }
 
     private static func open(_ disk: CrashDisk) throws(LogError) -> LogStore {
@@ -123,13 +123,13 @@ enum LogSubject {
         try append(3, authority)
         try append(4, lane)
         try append(1, dropped)
-        try store.remove(dropped)
+        try store[dropped].remove()
         _ = try store.append(
             Append(
                 space: lane,
                 content: .promoted([
                     PromotedRun(
-                        replica: store.status(of: lane).replica,
+                        replica: store[lane].status().replica,
                         firstSequence: 1,
                         count: 2,
                         firstPosition: 1,
@@ -138,7 +138,7 @@ enum LogSubject {
                 ])
             )
         )
-        try store.release(authority, upTo: 1)
+        try store[authority].release(upTo: 1)
         try append(2, authority)
         try store.close()
         let raw = try RawLog(disk)

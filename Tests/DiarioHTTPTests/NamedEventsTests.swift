@@ -218,7 +218,7 @@ struct NamedEventsTests {
         let relayed = try post(world, relay, [Self.event(2, more: #","actor":"alice""#)])
         #expect(relayed.status == 201, "\(relayed.text)")
         let space = try #require(try world.control.spaces().first)
-        let own = try world.store.author(of: space.id).0
+        let own = try world.store[space.id].author().0
         #expect(try post(world, alice, [Self.event(1, of: own.text)]).status == 403)
     }
 

@@ -42,7 +42,7 @@ struct ServedPacksTests {
         #expect(refused.status == 400)
         #expect(refused.text.contains("diario schema adopt --pack meals"), "\(refused.text)")
         let id = try #require(try world.control.spaces().first).id
-        #expect(world.store.head(of: id) == 0)
+        #expect(world.store[id].head() == 0)
     }
 
     @Test func aNewerVersionOfAPackInUseIsTaken() throws {
@@ -63,7 +63,7 @@ struct ServedPacksTests {
         #expect(try world.get("/v1/spaces/other/events", token).status == 200)
         let id = try #require(try world.control.space(other)).id
         _ = try world.control.removeSpace(other)
-        try world.store.remove(id)
+        try world.store[id].remove()
         #expect(try world.get("/v1/spaces/other/events", token).status == 401)
         // Its name is free for another one.
         let new = try world.token(for: "other")

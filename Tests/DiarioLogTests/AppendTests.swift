@@ -44,7 +44,7 @@ import Testing
         #expect(throws: LogError.unknownSpace(nowhere)) {
             try store.append(log.append(1, to: nowhere))
         }
-        let outcomes = try store.append([first, second, first].map { log.append(2, to: $0) })
+        let outcomes = store.commit([first, second, first].map { log.append(2, to: $0) })
         let origins = try outcomes.map { try #require(try $0.get().first).firstOrigin }
         #expect(origins.map(\.sequence) == [1, 1, 3])
         let positions = try outcomes.map { try #require(try $0.get().first).firstPosition }
@@ -57,7 +57,7 @@ import Testing
         let second = try store.makeSpace(isAuthority: false).space
         _ = try store.append(log.append(1, to: first))
         let syncs = log.disk.counters.syncs
-        let outcomes = try store.append(
+        let outcomes = store.commit(
             (0..<20).map { log.append(2, to: $0.isMultiple(of: 2) ? first : second) }
         )
         #expect(log.disk.counters.syncs == syncs + 1)
@@ -70,7 +70,7 @@ import Testing
             #expect(batch.firstOrigin.sequence == sequence)
             #expect(batch.firstPosition == (isAuthority ? sequence : nil))
         }
-        #expect(try store.root(of: first) == log.plainRoot(first, in: store))
+        #expect(try store[first].root() == log.plainRoot(first, in: store))
     }
 
     /// A process makes sure once that the folder of a space is on disk, before it first writes.
@@ -100,7 +100,7 @@ import Testing
     @Test func anAppendThatIsRefusedLeavesTheOthersInItsFrame() throws {
         let (log, store, space) = try make()
         let nowhere = try #require(SpaceID(rawValue: 77))
-        let outcomes = try store.append(
+        let outcomes = store.commit(
             [log.append(1, to: space), log.append(1, to: nowhere), log.append(1, to: space)]
         )
         #expect(throws: LogError.unknownSpace(nowhere)) { try outcomes[1].get() }
@@ -118,15 +118,15 @@ import Testing
                 contents: [.new([adoption], .authority), .new([log.kinds.batch(log.notes(2))])]
             )
         )
-        let status = try store.status(of: space)
+        let status = try store[space].status()
         #expect(batches.map(\.firstPosition) == [1, 2])
         #expect(batches[0].firstOrigin.replica == status.manifest.authority)
         #expect(batches[1].firstOrigin.replica == status.replica)
         #expect(status.events == 2)
         let expected = [Adoption(position: 1, fingerprint: EventKinds.fingerprint(of: 900))]
         #expect(status.adoptions == expected)
-        #expect(try store.root(of: space) == log.plainRoot(space, in: store))
-        #expect(try log.open(process: 2).status(of: space).adoptions == expected)
+        #expect(try store[space].root() == log.plainRoot(space, in: store))
+        #expect(try log.open(process: 2)[space].status().adoptions == expected)
     }
 
     @Test func anExpectedSequenceThatIsNotNextRefusesTheAppend() throws {
@@ -197,10 +197,10 @@ import Testing
             view.canonical.map(\.acceptedAt) == [100, 100, 200, log.clock.now.milliseconds]
         )
         #expect(view.canonical.allSatisfy { $0.envelope.base == 5 && $0.event.at == 77 })
-        #expect(try store.root(of: space) == log.plainRoot(space, in: store))
+        #expect(try store[space].root() == log.plainRoot(space, in: store))
         let reopened = try log.open(process: 2)
         #expect(try log.kinds.view(of: space, in: reopened) == view)
-        #expect(try reopened.root(of: space) == store.root(of: space))
+        #expect(try reopened[space].root() == store[space].root())
     }
 
     @Test func preservedRowsThatContradictTheLogAreRefused() throws {
@@ -219,13 +219,13 @@ import Testing
                 continue
             }
         }
-        #expect(try store.status(of: space).head == 1)
+        #expect(try store[space].status().head == 1)
     }
 
     /// New events in front of preserved ones were not counted when those were checked.
     @Test func preservedRowsAreCheckedAgainstTheEventsInFrontOfThem() throws {
         let (log, store, space) = try make()
-        let replica = try store.status(of: space).replica.rawValue
+        let replica = try store[space].status().replica.rawValue
         let rows = try preserved(log, [(replica, 1, nil)])
         #expect(throws: LogError.self) {
             try store.append(
@@ -235,7 +235,7 @@ import Testing
                 )
             )
         }
-        #expect(try store.status(of: space).head == 0)
+        #expect(try store[space].status().head == 0)
     }
 
     /// The bytes of so many times were not reckoned with: the block outgrew its limit, and the
@@ -253,9 +253,9 @@ import Testing
             }
             appends.append(append(try preserved(log, rows, textSize: 12), to: space))
         }
-        for outcome in try store.append(appends) { _ = try outcome.get() }
-        #expect(try store.status(of: space).head == 60_000)
-        #expect(try log.open(process: 2).root(of: space) == store.root(of: space))
+        for outcome in store.commit(appends) { _ = try outcome.get() }
+        #expect(try store[space].status().head == 60_000)
+        #expect(try log.open(process: 2)[space].root() == store[space].root())
     }
 
     /// A state that names many replicas came in front of rows that nearly filled the frame, and the
@@ -271,9 +271,9 @@ import Testing
             _ = try store.append(append(preserved(log, rows, textSize: 100), to: space))
             next += UInt64(count)
         }
-        #expect(try store.status(of: space).head == next - 1)
+        #expect(try store[space].status().head == next - 1)
         let reopened = try log.open(process: 2)
-        #expect(try reopened.root(of: space) == store.root(of: space))
+        #expect(try reopened[space].root() == store[space].root())
     }
 
     @Test func anAuthorityTakesEventsOfSoManyReplicas() throws {
@@ -289,7 +289,7 @@ import Testing
             #expect(error == .tooManyReplicas(countMax: 5))
         }
         _ = try store.append(append(preserved(log, [(7, 2, nil)]), to: space))
-        #expect(try store.status(of: space).head == 6)
+        #expect(try store[space].status().head == 6)
     }
 
     /// Behind a row with the highest clock there is, the next event had none left, and trapped.
@@ -300,7 +300,7 @@ import Testing
         rows.envelopes[0].at = Timestamp(milliseconds: 5)
         #expect(throws: LogError.self) { try store.append(append(rows, to: space)) }
         _ = try store.append(log.append(1, to: space))
-        #expect(try store.root(of: space) == log.plainRoot(space, in: store))
+        #expect(try store[space].root() == log.plainRoot(space, in: store))
     }
 
     /// Events were recorded that nobody could write out, or with the last clock there is, behind
@@ -322,7 +322,7 @@ import Testing
             log.clock.set(milliseconds: right)
             _ = try store.append(log.append(1, to: space))
             #expect(try log.numbers(space, in: store) == [2])
-            #expect(try store.status(of: space).clock.milliseconds == right)
+            #expect(try store[space].status().clock.milliseconds == right)
         }
     }
 
@@ -336,7 +336,7 @@ import Testing
             rows.envelopes[0].at = Timestamp(milliseconds: time)
             #expect(throws: LogError.self) { try store.append(append(rows, to: space)) }
         }
-        #expect(try store.status(of: space).head == 0)
+        #expect(try store[space].status().head == 0)
     }
 
     /// Numbers that leave none for what comes next trapped, in an import and in a damaged log.
@@ -347,7 +347,7 @@ import Testing
             try store.append(append(preserved(log, [(7, sequence, 100)]), to: space))
         }
         _ = try store.append(log.append(1, to: space))
-        #expect(try store.status(of: space).head == 1)
+        #expect(try store[space].status().head == 1)
     }
 
     @Test func aStateWithoutBoundsIsRefused() {
@@ -381,11 +381,11 @@ import Testing
         for _ in 0..<40 { _ = try store.append(log.append(1, textSize: 4000, to: space)) }
         let states = try RawLog(log.disk).entries.filter { $0.kind == .state }
         #expect(states.count >= 5)
-        let root = try store.root(of: space)
+        let root = try store[space].root()
         try store.close()
         let reopened = try log.open()
         let before = log.disk.counters.bytesRead
-        #expect(try reopened.root(of: space) == root)
+        #expect(try reopened[space].root() == root)
         #expect(log.disk.counters.bytesRead - before < 3 * log.sizes.stateInterval)
         #expect(root == (try log.plainRoot(space, in: reopened)))
     }

@@ -78,7 +78,7 @@ struct BackupTests {
         let (log, space) = (source.log, source.space)
         #expect(copy.fault == nil)
         #expect(try log.numbers(space, in: copy) == log.numbers(space, in: source.store))
-        #expect(try copy.root(of: space) == source.store.root(of: space))
+        #expect(try copy[space].root() == source.store[space].root())
         #expect(try copy.verify(space) { _ in nil }.faults == [])
     }
 
@@ -113,13 +113,13 @@ struct BackupTests {
     @Test func whatWasBrokenOffIsGoneOnWith() throws {
         try fill(0..<200)
         try backUp()
-        let before = try open().root(of: source.space)
+        let before = try open()[source.space].root()
         try fill(200..<400)
         do {
             var backup = try DirectoryBackup(of: source.log.disk.process(1), to: target)
             try backup.copyAhead { _, _ in }
         }
-        #expect(try open().root(of: source.space) == before)
+        #expect(try open()[source.space].root() == before)
         try backUp()
         try expectSame()
         #expect(try target.list("") == [".diario", ".diario.backup.lock"])
@@ -197,7 +197,7 @@ struct BackupTests {
         let copy = try open()
         #expect(try copy.manifests().map(\.space) == spaces)
         for space in spaces {
-            try copy.checkTail(of: space)
+            try copy[space].checkTail()
             #expect(try copy.verify(space) { _ in nil }.faults == [])
         }
         #expect(copy.fault == nil)

@@ -57,8 +57,8 @@ import Testing
         let names = try log.disk.list(LogPaths.segments(space))
         let again = try log.open(process: 1)
         // What the thread had begun is not thrown away.
-        #expect(try again.status(of: space).sealedEnd == 8)
-        #expect(try again.status(of: space).head == 12)
+        #expect(try again[space].status().sealedEnd == 8)
+        #expect(try again[space].status().head == 12)
         #expect(try log.disk.list(LogPaths.segments(space)) == names)
         #expect(again.validate() == [])
     }
@@ -94,7 +94,7 @@ import Testing
         }
         #expect(known == nil)
         let again = try log.open(process: 1)
-        #expect(try again.status(of: space).head == 12)
+        #expect(try again[space].status().head == 12)
         #expect(again.validate() == [])
     }
 }

@@ -121,12 +121,12 @@ import Testing
             for (index, append) in enqueued.enumerated() {
                 group.addTask { enqueue(append, in: store, index, answers) }
                 group.addTask { _ = try store.append(blocking[index]) }
-                group.addTask { _ = try store.root(of: space) }
+                group.addTask { _ = try store[space].root() }
             }
             try await group.waitForAll()
         }
         _ = answers.wait()
-        #expect(try store.status(of: space).head == 200)
+        #expect(try store[space].status().head == 200)
     }
 
     @Test func aLogThatNobodyHoldsEndsItsThread() throws {

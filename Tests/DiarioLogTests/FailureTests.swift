@@ -56,7 +56,7 @@ import Testing
         let again = try log.open()
         _ = try again.append(log.append(1, to: space))
         let run = PromotedRun(
-            replica: try again.status(of: space).replica,
+            replica: try again[space].status().replica,
             firstSequence: 1,
             count: 4,
             firstPosition: 1,
@@ -64,9 +64,9 @@ import Testing
         )
         log.disk.failing = CrashDisk.Failing([.open, .read], every: 1)
         try again.promote([run], in: space)
-        #expect(throws: LogError.self) { try again.root(of: space) }
+        #expect(throws: LogError.self) { try again[space].root() }
         log.disk.failing = nil
-        #expect(try again.root(of: space) == log.plainRoot(space, in: again))
+        #expect(try again[space].root() == log.plainRoot(space, in: again))
     }
 
     // MARK: Failed syncs
@@ -85,7 +85,7 @@ import Testing
         let reopened = try log.open()
         #expect(reopened.fault == nil)
         #expect(try log.numbers(space, in: reopened) == [1, 2, 3, 4, 5, 6])
-        #expect(try reopened.root(of: space) == log.plainRoot(space, in: reopened))
+        #expect(try reopened[space].root() == log.plainRoot(space, in: reopened))
     }
 
     @Test(arguments: UInt64(0)..<10)
@@ -109,7 +109,7 @@ import Testing
         let reopened = try log.open()
         #expect(Array(try log.numbers(space, in: reopened).prefix(2)) == [1, 2])
         let batches = try reopened.append(log.append(1, to: space))
-        #expect(batches.first?.firstPosition == (try reopened.status(of: space).head))
+        #expect(batches.first?.firstPosition == (try reopened[space].status().head))
     }
 
     /// The error of the frame hid why an append had not been in it.
@@ -118,7 +118,7 @@ import Testing
         _ = try store.append(log.append(1, to: space))
         let nowhere = try #require(SpaceID(rawValue: 77))
         log.disk.failNextSyncs(2)
-        let outcomes = try store.append([log.append(1, to: nowhere), log.append(1, to: space)])
+        let outcomes = store.commit([log.append(1, to: nowhere), log.append(1, to: space)])
         #expect(throws: LogError.unknownSpace(nowhere)) { try outcomes[0].get() }
         let error = #expect(throws: LogError.self) { try outcomes[1].get() }
         guard case .stopped = error else {
@@ -203,7 +203,7 @@ import Testing
         _ = try store.append(log.append(1, to: space))
         log.disk.failNextSyncs(1)
         _ = try store.append(log.append(1, to: space))
-        try store.release(space, upTo: 2)
+        try store[space].release(upTo: 2)
         #expect(try log.disk.exists(FramePaths.file(1)))
         log.disk.failNextSyncs(1)
         log.disk.cutAfter(operations: operations, .before, process: 0)
@@ -287,7 +287,7 @@ import Testing
         #expect(refusals > 4)
         let numbers = try log.numbers(space, in: store)
         #expect(numbers.count == 10 - refusals)
-        #expect(try store.root(of: space) == log.plainRoot(space, in: store))
+        #expect(try store[space].root() == log.plainRoot(space, in: store))
         log.disk.setCapacity(nil)
         _ = try store.append(log.append(1, textSize: 5000, to: space))
         #expect(try log.numbers(space, in: store) == numbers + [11])
@@ -346,7 +346,7 @@ import Testing
         let before = log.disk.counters
         let reader = try log.open(process: 2, access: .readOnly)
         #expect(try log.numbers(space, in: reader) == [1, 2])
-        #expect(try reader.root(of: space) == store.root(of: space))
+        #expect(try reader[space].root() == store[space].root())
         try reader.close()
         #expect(log.disk.counters.writes == before.writes)
     }

@@ -107,8 +107,8 @@ private struct FlipSample {
                 if !result.faults.isEmpty { answers.isFaultFree = false }
                 guard answers.isFaultFree else { return answers }
                 answers.rows.append(try EventRow.all(space, in: store))
-                answers.roots.append(try store.root(of: space))
-                if try store.status(of: space).head > 0 {
+                answers.roots.append(try store[space].root())
+                if try store[space].status().head > 0 {
                     _ = try store[space].proofs.inclusion(of: 1)
                 }
             }

@@ -36,14 +36,14 @@ import Testing
         let store = try open()
         let space = try store.makeSpace(isAuthority: true).space
         for _ in 0..<8 { _ = try store.append(log.append(3, textSize: 4000, to: space)) }
-        let root = try store.root(of: space)
+        let root = try store[space].root()
         try store.close()
         let reopened = try open()
         #expect(reopened.cut == nil)
         #expect(reopened.fault == nil)
         #expect(try log.numbers(space, in: reopened) == Array(1...24))
-        #expect(try reopened.root(of: space) == root)
-        #expect(try reopened.root(of: space) == log.plainRoot(space, in: reopened))
+        #expect(try reopened[space].root() == root)
+        #expect(try reopened[space].root() == log.plainRoot(space, in: reopened))
     }
 
     @Test func twoLogsOnOneFolderTakeTurns() throws {
@@ -76,7 +76,7 @@ import Testing
         }
         // Nor is it shown here, where it could still be read.
         _ = try store.refresh()
-        #expect(store.head(of: space) == 2)
+        #expect(store[space].head() == 2)
         try store.close()
     }
 
@@ -89,7 +89,7 @@ import Testing
         try FileManager.default.moveItem(atPath: old, toPath: new)
         _ = try store.append(log.append(2, to: space))
         try store.close()
-        #expect(try open(new).head(of: space) == 2)
+        #expect(try open(new)[space].head() == 2)
     }
 
     @Test func aCopiedFolderTakesAnIdOfItsOwn() throws {
@@ -101,7 +101,7 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: path) }
         try FileManager.default.copyItem(atPath: folder.path, toPath: path)
         let copy = try open(path)
-        let old = try copy.status(of: space).replica
+        let old = try copy[space].status().replica
         let batch = try #require(try copy.append(log.append(1, to: space)).first)
         #expect(batch.firstOrigin.replica != old)
         let origins = try log.kinds.view(of: space, in: copy).pending.map(\.origin)

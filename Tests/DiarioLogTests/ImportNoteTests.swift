@@ -90,7 +90,7 @@ import Testing
         let fork = Origin(replica: lane.replica, sequence: 2)
         let plan = SpaceRenewal.Plan(size: 0, epoch: 0, fork: fork)
         let space = try SpaceRenewal.run(plan, of: lane.space, in: store) { _ in nil }.space
-        let replica = try store.status(of: space).replica
+        let replica = try store[space].status().replica
         #expect(replica != lane.replica)
         let new = ImportedRun(
             first: Origin(replica: other, sequence: 6),

@@ -110,7 +110,7 @@ import Testing
         var lane = try LaneLog()
         try lane.append(16)
         _ = try lane.seal()
-        let entry = try #require(try lane.store.laneSegments(of: lane.space).first)
+        let entry = try #require(try lane.store[lane.space].laneSegments().first)
         let paths = [
             LogPaths.segment(entry.name, of: lane.space),
             LogPaths.sidecar(entry.name, of: lane.space),
@@ -137,7 +137,7 @@ import Testing
         for _ in 0..<5 { try lane.append(8) }
         _ = try lane.seal()
         try lane.promote(12)
-        let entry = try lane.store.laneSegments(of: lane.space)[1]
+        let entry = try lane.store[lane.space].laneSegments()[1]
         let path = LogPaths.segment(entry.name, of: lane.space)
         try lane.log.disk.flipBit(3, at: entry.segmentSize - 3, of: path)
         let result = try lane.store.verify(lane.space) { _ in nil }
@@ -159,13 +159,13 @@ import Testing
         let lane = try LaneLog(sizes: .standard, helper: LogThreads())
         var count = 0
         // The thread seals while others append; at the latest it is done at some append.
-        while try lane.store.status(of: lane.space).sealedPending < 64, count < 40_000 {
+        while try lane.store[lane.space].status().sealedPending < 64, count < 40_000 {
             try lane.append(4)
             count += 4
             #expect(try lane.sequences().count == count)
         }
         #expect(lane.store.sealFailure == nil)
-        #expect(try lane.store.status(of: lane.space).sealedPending >= 64)
+        #expect(try lane.store[lane.space].status().sealedPending >= 64)
         try lane.store.close()
         let again = try lane.log.open(process: 1)
         #expect(try lane.view(in: again).pending.count == count)
@@ -182,11 +182,11 @@ import Testing
             helper: LogThreads()
         )
         var count = 0
-        while try lane.store.status(of: lane.space).sealedPending == 0, count < 40_000 {
+        while try lane.store[lane.space].status().sealedPending == 0, count < 40_000 {
             try lane.append(10, textSize: 500)
             count += 10
         }
-        #expect(try lane.store.status(of: lane.space).sealedPending > 0)
+        #expect(try lane.store[lane.space].status().sealedPending > 0)
         #expect(lane.store.sealFailure == nil)
         try lane.store.close()
     }

@@ -28,7 +28,7 @@ struct LaneLog {
         log.sizes.mergedCount = mergedCount
         store = try log.open(helper: helper)
         space = try store.makeSpace(isAuthority: false).space
-        replica = try store.status(of: space).replica
+        replica = try store[space].status().replica
     }
 
     /// Appends notes with personal fields, one batch.
@@ -93,7 +93,7 @@ struct LaneLog {
 
     /// First sequence and count of each private segment.
     func segments() throws -> [[Int]] {
-        try store.laneSegments(of: space).map { [Int($0.first), $0.count] }
+        try store[space].laneSegments().map { [Int($0.first), $0.count] }
     }
 }
 

@@ -45,7 +45,7 @@ import Testing
             _ = try lane.seal()
             largest = max(largest, try lane.store.logBytes())
         }
-        let status = try lane.store.status(of: lane.space)
+        let status = try lane.store[lane.space].status()
         #expect(status.pending == 1700)
         #expect(status.liveBytes < 64 * 400 + 8000)
         #expect(largest <= TestLog.small.quietMax + TestLog.small.fileMax)
@@ -65,12 +65,12 @@ import Testing
         try lane.promote(3)
         try lane.promote(2)
         let before = try lane.view()
-        let clock = try lane.store.status(of: lane.space).clock
+        let clock = try lane.store[lane.space].status().clock
         let other = try lane.store.makeSpace(isAuthority: true).space
         for _ in 0..<40 {
             _ = try lane.store.append(lane.log.append(20, textSize: 1000, to: other))
-            let head = try lane.store.status(of: other).head
-            try lane.store.release(other, upTo: head)
+            let head = try lane.store[other].status().head
+            try lane.store[other].release(upTo: head)
         }
         let raw = try RawLog(lane.log.disk)
         #expect(raw.entries.allSatisfy { $0.kind != .promotion })
@@ -81,7 +81,7 @@ import Testing
         try lane.promote(20)
         #expect(try lane.view().canonical.count == 25)
         // The clock that was highest is known still, though the rows were not read.
-        #expect(try lane.store.status(of: lane.space).clock == clock)
+        #expect(try lane.store[lane.space].status().clock == clock)
         try lane.append(1)
         #expect(try lane.view().pending.last?.origin.sequence == 31)
     }
@@ -180,7 +180,7 @@ import Testing
         }
         _ = try other.seal(lane.space, all: true)
         try lane.promote(4)
-        let root = try lane.store.root(of: lane.space)
+        let root = try lane.store[lane.space].root()
         #expect(try root == lane.log.plainRoot(lane.space, in: lane.store))
         #expect(lane.store.validate() == [])
     }

@@ -148,7 +148,7 @@ import Testing
         let sample = try Sample(count: 1500)
         let (store, space) = (sample.store, sample.space)
         try store[space].proofs.extendTiles(to: 1024)
-        try store.release(space, upTo: 1024)
+        try store[space].release(upTo: 1024)
         try sample.checkConsistency(from: 768, to: nil)
         try sample.checkConsistency(from: 1024, to: 1400)
         try sample.checkInclusion(1025, size: nil)
@@ -211,7 +211,7 @@ import Testing
         let sample = try Sample(count: 1500)
         let (store, space) = (sample.store, sample.space)
         try store[space].proofs.extendTiles(to: 1024)
-        try store.release(space, upTo: 1024)
+        try store[space].release(upTo: 1024)
         let file = "spaces/\(space.text)/tiles/1"
         try sample.log.disk.flipBit(3, at: 70, of: file)
         let fault = Fault(

@@ -20,7 +20,7 @@ import Testing
     }
 
     private static func entries(_ store: LogStore, _ space: SpaceID) throws -> [[UInt64]] {
-        try (store.segments(of: space) + store.laneSegments(of: space)).map {
+        try (store[space].segments() + store[space].laneSegments()).map {
             [$0.first, UInt64($0.count), UInt64($0.segmentSize), UInt64($0.sidecarSize)]
         }
     }
@@ -38,7 +38,7 @@ import Testing
             #expect(count > 5)
             #expect(seal.report == report)
             #expect(try Self.entries(other.0, other.1) == Self.entries(one.0, one.1))
-            #expect(try other.0.root(of: other.1) == one.0.root(of: one.1))
+            #expect(try other.0[other.1].root() == one.0[one.1].root())
         }
     }
 
@@ -79,7 +79,7 @@ import Testing
 
     @Test func theSmallestStepsVerifyTheSame() throws {
         let (sealed, lane) = try Self.logs()
-        try sealed.flip(sealed.store.segments(of: sealed.space)[1].path(in: sealed.space), at: 200)
+        try sealed.flip(sealed.store[sealed.space].segments()[1].path(in: sealed.space), at: 200)
         for (store, space) in [(sealed.store, sealed.space), (lane.store, lane.space)] {
             let whole = try store.verify(space) { _ in nil }
             var verify = try LogVerify(store, space)
@@ -96,7 +96,7 @@ import Testing
     @Test func eventsMayComeWhileALogIsVerified() throws {
         let (sealed, _) = try Self.logs()
         let (store, space) = (sealed.store, sealed.space)
-        let root = try store.root(of: space)
+        let root = try store[space].root()
         var verify = try LogVerify(store, space)
         var number: Int64 = 200
         while try verify.step(1, { _ in nil }) {

@@ -79,7 +79,7 @@ import Testing
         let store = try log.open()
         for _ in 0..<40 {
             _ = try store.append(log.append(1, textSize: 25_000, to: space))
-            try store.release(space, upTo: store.status(of: space).head)
+            try store[space].release(upTo: store[space].status().head)
         }
         log.disk.crash(using: &log.random)
         #expect(try !log.disk.exists(FramePaths.file(number)))

@@ -18,7 +18,7 @@ import Testing
         let store = try log.open()
         let space = try store.makeSpace(isAuthority: false).space
         for count in counts { _ = try store.append(log.append(count, secret: secret, to: space)) }
-        return (log, store, space, try store.status(of: space).replica)
+        return (log, store, space, try store[space].status().replica)
     }
 
     private func run(
@@ -43,8 +43,8 @@ import Testing
         #expect(view.canonical.isEmpty)
         #expect(view.pending.map(\.origin.sequence) == [1, 2, 3, 4, 5])
         #expect(view.pending.allSatisfy { $0.origin.replica == replica && $0.acceptedAt == nil })
-        #expect(try store.status(of: space).pending == 5)
-        #expect(try store.root(of: space) == log.plainRoot(space, in: store))
+        #expect(try store[space].status().pending == 5)
+        #expect(try store[space].root() == log.plainRoot(space, in: store))
     }
 
     @Test(arguments: [false, true])
@@ -66,8 +66,8 @@ import Testing
         #expect(view.canonical.map(\.acceptedAt) == [10, 10, 20, 20, 20])
         #expect(view.events.map(\.hash) == before.map(\.hash))
         #expect(view.pending.map(\.origin.sequence) == [6, 7])
-        #expect(try store.status(of: space).head == 5)
-        #expect(try store.root(of: space) == log.plainRoot(space, in: store))
+        #expect(try store[space].status().head == 5)
+        #expect(try store[space].root() == log.plainRoot(space, in: store))
         #expect(store.validate() == [])
         _ = try store.append(log.append(1, to: space))
         let sequences = try log.kinds.view(of: space, in: store).pending.map(\.origin.sequence)
@@ -92,8 +92,8 @@ import Testing
                 Issue.record("\(runs): \(String(describing: error))")
                 continue
             }
-            #expect(try store.status(of: space).head == 1)
-            #expect(try store.status(of: space).pending == 5)
+            #expect(try store[space].status().head == 1)
+            #expect(try store[space].status().pending == 5)
         }
         try store.promote([run(replica, 2, 5, at: 2)], in: space)
         #expect(try log.numbers(space, in: log.open(process: 2)) == [1, 2, 3, 4, 5, 6])
@@ -125,7 +125,7 @@ import Testing
         let (log, store, space, replica) = try make([3])
         let promoted = run(replica, 1, 3, at: 1, time)
         #expect(throws: LogError.self) { try store.promote([promoted], in: space) }
-        #expect(try store.status(of: space).pending == 3)
+        #expect(try store[space].status().pending == 3)
         #expect(try log.numbers(space, in: log.open(process: 2)) == [1, 2, 3])
         // Nor are they read from a log.
         var bytes: [UInt8] = []
@@ -146,7 +146,7 @@ import Testing
         let log = try TestLog()
         let store = try log.open()
         let space = try store.makeSpace(isAuthority: true).space
-        let replica = try store.status(of: space).replica
+        let replica = try store[space].status().replica
         #expect(throws: LogError.isAuthority(space)) {
             try store.promote([run(replica, 1, 1, at: 1)], in: space)
         }
@@ -192,7 +192,7 @@ import Testing
         let copy = TestLog(disk: log.disk.copy(), seed: 9)
         copy.sizes = log.sizes
         let cloned = try copy.open()
-        #expect(try cloned.status(of: space).replica == replica)
+        #expect(try cloned[space].status().replica == replica)
         let batches = try cloned.append(copy.append(2, to: space))
         let origin = try #require(batches.first).firstOrigin
         #expect(origin.replica != replica)
@@ -214,10 +214,10 @@ import Testing
         )
         let positions = try copy.kinds.view(of: space, in: cloned).canonical
         #expect(positions.map(\.origin.sequence) == [1, 1, 2, 3, 2])
-        #expect(try cloned.root(of: space) == copy.plainRoot(space, in: cloned))
+        #expect(try cloned[space].root() == copy.plainRoot(space, in: cloned))
         try cloned.close()
         let again = try copy.open()
-        #expect(try again.status(of: space).replica == origin.replica)
+        #expect(try again[space].status().replica == origin.replica)
         #expect(try copy.kinds.view(of: space, in: again).canonical == positions)
     }
 }

@@ -181,7 +181,7 @@ import Testing
                 for _ in 0..<(hasSpare ? 12 : 2) {
                     _ = try store.append(log.append(1, textSize: 25_000, to: space))
                 }
-                if hasSpare { try store.release(space, upTo: 11) }
+                if hasSpare { try store[space].release(upTo: 11) }
                 while try newest(log).length < 50_000 {
                     _ = try store.append(log.append(1, textSize: 20_000, to: space))
                 }

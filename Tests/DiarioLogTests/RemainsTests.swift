@@ -33,7 +33,7 @@ import Testing
         _ = try store.append(log.append(2, to: new))
         let meddling = MeddlingDirectory.Meddling(at: .staging, 1) {
             #expect(throws: Never.self) {
-                try store.activate(new, inPlaceOf: old)
+                try store[new].activate(inPlaceOf: old)
                 lock.release()
             }
         }
@@ -86,7 +86,7 @@ import Testing
         _ = try store.append(log.append(2, to: new))
         let sealing = try log.disk.process(3).lock(LogPaths.sealingLock(old))
         try sealing.acquire(waitSeconds: 0)
-        try store.activate(new, inPlaceOf: old)
+        try store[new].activate(inPlaceOf: old)
         lock.release()
         #expect(throws: LogError.unknownSpace(old)) { try other.append(log.append(1, to: old)) }
         sealing.release()

@@ -19,7 +19,7 @@ import Testing
         for (space, rows) in sample.rows {
             let found = try EventRow.all(space, in: target)
             #expect(found == rows)
-            let (old, new) = (sample.lineages[space], try target.status(of: space).manifest.lineage)
+            let (old, new) = (sample.lineages[space], try target[space].status().manifest.lineage)
             #expect(old != new)
         }
         #expect(report.spaces.allSatisfy { $0.erased.isEmpty && $0.disputed.isEmpty })
@@ -57,7 +57,7 @@ import Testing
         }
         let (own, other) = (logs[0], logs[1])
         let rows = try EventRow.all(own.space, in: own.store)
-        for entry in try other.store.segments(of: other.space) {
+        for entry in try other.store[other.space].segments() {
             // The lower number is looked at first.
             let name = SegmentName(first: entry.first, number: 0)
             for path in [LogPaths.segment(_:of:), LogPaths.sidecar(_:of:)] {
@@ -109,7 +109,7 @@ import Testing
             let store = try target.open()
             for space in try store.manifests().map(\.space) {
                 #expect(count > 0, "a space was there before")
-                try store.remove(space)
+                try store[space].remove()
             }
             count += 1
             let isDone = try sample.step(count, into: store)
@@ -196,7 +196,7 @@ private struct SalvageSample {
         _ = try made.store.seal(sealed, all: true)
         try made.fill(90..<110)
         lane = try made.store.makeSpace(isAuthority: false).space
-        let replica = try made.store.status(of: lane).replica
+        let replica = try made.store[lane].status().replica
         for _ in 0..<5 { _ = try made.store.append(log.append(8, secret: true, to: lane)) }
         _ = try made.store.seal(lane, all: true)
         try promote(16, at: 1, replica, made.store)
@@ -204,7 +204,7 @@ private struct SalvageSample {
         // A batch of a replica of which nothing is pending there: in the inbox, kept, imported,
         // and erased.
         let other = try made.store.makeSpace(isAuthority: false).space
-        let author = try made.store.status(of: other).replica
+        let author = try made.store[other].status().replica
         _ = try made.store.append(log.append(8, secret: true, to: other))
         let events = PendingEvents(replica: author, sequences: 1...8)
         let block = try made.store[other].pendingBlocks(events).blocks[0]
@@ -218,7 +218,7 @@ private struct SalvageSample {
         ])
         let erased = try Self.erased(block, at: nil, log.clock.now)
         let received = ReceivedRows(erased, try Block.check(erased.span))
-        _ = try made.store.append([.received(received)], to: sealed)
+        _ = try made.store[sealed].append([.received(received)])
         let kept = try Self.erased(block, at: 500, log.clock.now)
         try log.disk.makeDirectory(LogPaths.kept(lane))
         try Files.replace(
@@ -235,7 +235,7 @@ private struct SalvageSample {
         try made.store[lane].imports.keep(note)
         for space in [sealed, lane] {
             rows[space] = try EventRow.all(space, in: made.store)
-            lineages[space] = try made.store.status(of: space).manifest.lineage
+            lineages[space] = try made.store[space].status().manifest.lineage
             try notePlaces(of: space, in: made.store)
         }
         try made.store.close()
@@ -296,7 +296,7 @@ private struct SalvageSample {
 
     private mutating func notePlaces(of space: SpaceID, in store: LogStore) throws {
         let names =
-            try store.segments(of: space).map(\.name) + store.laneSegments(of: space).map(\.name)
+            try store[space].segments().map(\.name) + store[space].laneSegments().map(\.name)
         for name in names {
             let path = LogPaths.segment(name, of: space)
             let bytes = try Files.contents(of: path, in: log.disk, sizeMax: .max)

@@ -16,13 +16,13 @@ import Testing
             _ = try sealed.store.seal(sealed.space, all: count.isMultiple(of: 3))
         }
         _ = try sealed.store.seal(sealed.space, all: true)
-        let segments = try sealed.store.segments(of: sealed.space)
+        let segments = try sealed.store[sealed.space].segments()
         #expect(segments.map(\.first) == [1, 33, 65, 97, 105])
         #expect(segments.map(\.count) == [32, 32, 32, 8, 6])
-        #expect(try sealed.store.status(of: sealed.space).segmentCount == 5)
-        #expect(try sealed.store.status(of: sealed.space).tailCount == 0)
+        #expect(try sealed.store[sealed.space].status().segmentCount == 5)
+        #expect(try sealed.store[sealed.space].status().tailCount == 0)
         // All that is left in the log is the seeds and the state.
-        #expect(try sealed.store.status(of: sealed.space).liveBytes < 2000)
+        #expect(try sealed.store[sealed.space].status().liveBytes < 2000)
     }
 
     @Test func everyRangeIsReadInBothDirections() throws {
@@ -66,11 +66,11 @@ import Testing
     @Test func whatIsSealedIsLetGoOfOnTheWay() throws {
         let sealed = try SealedLog()
         try sealed.fill(0..<400)
-        let before = try sealed.store.status(of: sealed.space).liveBytes
+        let before = try sealed.store[sealed.space].status().liveBytes
         sealed.log.disk.failWrites(every: 40)
         #expect(throws: LogError.self) { try sealed.store.seal(sealed.space, all: false) }
         sealed.log.disk.failWrites(every: nil)
-        let status = try sealed.store.status(of: sealed.space)
+        let status = try sealed.store[sealed.space].status()
         #expect(status.sealedEnd < 400)
         #expect(status.liveBytes < before)
     }
@@ -92,7 +92,7 @@ import Testing
         let sealed = try SealedLog()
         try sealed.fill(0..<8)
         _ = try sealed.store.seal(sealed.space, all: true)
-        let old = try #require(try sealed.store.segments(of: sealed.space).first)
+        let old = try #require(try sealed.store[sealed.space].segments().first)
         let path = LogPaths.segment(old.name, of: sealed.space)
         // A reader that has not heard of what comes.
         let reader = try sealed.log.open(process: 1, access: .readOnly)
@@ -128,7 +128,7 @@ import Testing
         _ = try store.append(sealed.log.append(32, textSize: 500, to: sealed.space))
         let report = try store.seal(sealed.space, all: false)
         #expect(report.segmentCount > 8)
-        #expect(try store.segments(of: sealed.space).allSatisfy { $0.rowSize <= 2000 })
+        #expect(try store[sealed.space].segments().allSatisfy { $0.rowSize <= 2000 })
         #expect(try store.seal(sealed.space, all: false).segmentCount == 0)
         #expect(try sealed.log.numbers(sealed.space, in: store).count == 32)
     }

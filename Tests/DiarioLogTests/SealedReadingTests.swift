@@ -158,7 +158,7 @@ import Testing
 
     @Test func damageIsToldWithItsPlace() throws {
         let sealed = try makeSample()
-        let entry = try sealed.store.segments(of: sealed.space)[3]
+        let entry = try sealed.store[sealed.space].segments()[3]
         let path = LogPaths.segment(entry.name, of: sealed.space)
         try sealed.flip(path, at: entry.segmentSize - 3)
         let result = try sealed.store.verify(sealed.space) { _ in nil }
@@ -179,7 +179,7 @@ import Testing
         let sealed = try SealedLog(mergedCount: 8)
         try sealed.fill(0..<24)
         _ = try sealed.store.seal(sealed.space, all: false)
-        let entries = try sealed.store.segments(of: sealed.space)
+        let entries = try sealed.store[sealed.space].segments()
         let paths = entries.map { LogPaths.segment($0.name, of: sealed.space) }
         let sidecars = entries.map { LogPaths.sidecar($0.name, of: sealed.space) }
         try sealed.log.disk.remove(paths[0])
@@ -203,7 +203,7 @@ import Testing
         #expect(
             throws: LogError.corrupt(Fault(file: path, offset: 0, what: "the manifest is damaged"))
         ) {
-            try store.status(of: sealed.space)
+            try store[sealed.space].status()
         }
         #expect(throws: LogError.self) { try store.cursor(sealed.space) }
     }
@@ -219,14 +219,14 @@ import Testing
         let old = try store.makeSpace(isAuthority: true).space
         let new = try store.makeSpace(isAuthority: true).space
         _ = try store.append(log.append(200, textSize: 20, to: old))
-        let size = try store.status(of: old).liveBytes
+        let size = try store[old].status().liveBytes
         var count = 0
-        while try store.status(of: old).liveBytes > size / 4, count < 5000 {
+        while try store[old].status().liveBytes > size / 4, count < 5000 {
             _ = try store.append(log.append(5, textSize: 100, to: new))
             count += 1
         }
         #expect(store.sealFailure == nil)
-        #expect(try store.status(of: old).liveBytes <= size / 4)
+        #expect(try store[old].status().liveBytes <= size / 4)
         var cursor = try store.cursor(old)
         var positions: [UInt64?] = []
         while let events = try cursor.next() { positions += events.rows.map(\.position) }
@@ -248,7 +248,7 @@ import Testing
         store.sealBeforeClose()
         try store.close()
         let again = try log.open(process: 1)
-        let states = try spaces.map { try again.status(of: $0) }
+        let states = try spaces.map { try again[$0].status() }
         #expect(states.contains { $0.sealedEnd > 0 })
         // What the last look was too early for.
         let spare = 2 * log.sizes.stateInterval
@@ -268,14 +268,14 @@ import Testing
         let sealed = try SealedLog(helper: LogThreads())
         var rest: Int64 = 0
         // The thread seals while others append and read; at the latest it is done at some append.
-        while try sealed.store.status(of: sealed.space).sealedEnd < 64 {
+        while try sealed.store[sealed.space].status().sealedEnd < 64 {
             try sealed.append(.note, rest..<rest + 4)
             rest += 4
             #expect(try sealed.positions().count == Int(rest))
             guard rest < 40_000 else { break }
         }
         #expect(sealed.store.sealFailure == nil)
-        #expect(try sealed.store.status(of: sealed.space).sealedEnd >= 64)
+        #expect(try sealed.store[sealed.space].status().sealedEnd >= 64)
         try sealed.store.close()
         let again = try sealed.log.open(process: 1)
         #expect(try sealed.log.numbers(sealed.space, in: again) == Array(0..<rest))

@@ -19,14 +19,19 @@ struct SegmentIntakeTests {
             source = try SealedLog(seed: seed)
             try source.fill(0..<100)
             _ = try source.store.seal(source.space, all: true)
-            let manifest = try source.store.status(of: source.space).manifest
+            let manifest = try source.store[source.space].status().manifest
             names = manifest.segments.map(\.name)
-            root = try source.store.root(of: source.space)
+            root = try source.store[source.space].root()
             target = try TestLog(seed: seed + 1)
             target.clock.advance(milliseconds: 10_000_000)
             store = try target.open()
             space = store.drawSpaceID()
-            try store.makeStagingSpace(space, lineage: manifest.lineage, epoch: manifest.epoch)
+            try store.makeReplica(
+                of: space,
+                lineage: manifest.lineage,
+                epoch: manifest.epoch,
+                isStaging: true
+            )
             try copy(names)
         }
 
@@ -62,22 +67,22 @@ struct SegmentIntakeTests {
         #expect(world.names.count > 1)
         try world.take(world.names, root: world.root)
         let (store, space) = (world.store, world.space)
-        let status = try store.status(of: space)
-        let before = try world.source.store.status(of: world.source.space)
+        let status = try store[space].status()
+        let before = try world.source.store[world.source.space].status()
         #expect(status.head == before.head)
         #expect(status.tallies == before.tallies)
         #expect(status.adoptions == before.adoptions)
         #expect(status.acceptedAt == before.acceptedAt)
         #expect(status.clock == before.clock)
         #expect(status.manifest.segments == before.manifest.segments)
-        #expect(try store.root(of: space) == world.root)
+        #expect(try store[space].root() == world.root)
         #expect(store.validate() == [])
         try store[space].show()
         #expect(try store.verify(space) { _ in nil }.faults == [])
         // It is still there after the log was opened anew.
         try store.close()
         let again = try world.target.open()
-        #expect(try again.root(of: space) == world.root)
+        #expect(try again[space].root() == world.root)
         #expect(try again.verify(space) { _ in nil }.faults == [])
         #expect(again.validate() == [])
     }
@@ -90,7 +95,7 @@ struct SegmentIntakeTests {
         #expect(throws: LogError.self) {
             try world.take(Array(world.names.dropLast()), root: world.root)
         }
-        #expect(world.store.standing(of: world.space).head == 0)
+        #expect(world.store[world.space].standing().head == 0)
         // Nothing was changed by that.
         try world.take(world.names, root: world.root)
     }

@@ -39,8 +39,8 @@ import Testing
         let expected = Array(1..<Int64(sequence))
         #expect(try log.numbers(space, in: first) == expected)
         #expect(try log.numbers(space, in: second) == expected)
-        #expect(try first.root(of: space) == log.plainRoot(space, in: first))
-        #expect(try first.root(of: space) == second.root(of: space))
+        #expect(try first[space].root() == log.plainRoot(space, in: first))
+        #expect(try first[space].root() == second[space].root())
         #expect(try log.numbers(space, in: log.open(process: 3)) == expected)
     }
 
@@ -100,7 +100,7 @@ import Testing
         let meddling = MeddlingDirectory.Meddling(read) {
             do {
                 for append in appends {
-                    try first.release(space, upTo: first.head(of: space))
+                    try first[space].release(upTo: first[space].head())
                     _ = try first.append(append)
                 }
             } catch {
@@ -112,10 +112,10 @@ import Testing
         #expect(reader.fault == nil)
         // Perhaps it comes no sooner than here.
         for _ in 0..<2 {
-            let head = first.head(of: space)
+            let head = first[space].head()
             _ = try reader.refresh()
             #expect(reader.fault == nil)
-            #expect(reader.head(of: space) >= head)
+            #expect(reader[space].head() >= head)
         }
     }
 
@@ -225,7 +225,7 @@ import Testing
     @Test func whoGivesPositionsIsReadAgainAfterARefresh() throws {
         let (log, first, second, space) = try makeTwo()
         _ = try first.append(log.append(1, to: space))
-        try second.holdAuthority(of: space)
+        try second[space].holdAuthority()
         _ = try first.refresh()
         #expect(throws: LogError.waiting(space)) { try first.append(log.append(1, to: space)) }
     }
@@ -235,17 +235,17 @@ import Testing
         _ = try first.append(log.append(2, to: space))
         let contents = [Append.Content.new([log.kinds.batch(log.notes(1))])]
         _ = try second.append(log.append(1, to: space))
-        #expect(throws: LogError.self) { try first.append(contents, to: space, behind: 2) }
-        #expect(try first.status(of: space).head == 3)
-        try first.append(contents, to: space, behind: 3)
-        #expect(try first.status(of: space).head == 4)
+        #expect(throws: LogError.self) { try first[space].append(contents, behind: 2) }
+        #expect(try first[space].status().head == 3)
+        try first[space].append(contents, behind: 3)
+        #expect(try first[space].status().head == 4)
     }
 
     /// The spares that a process knew of were still spares to it after others had used them.
     @Test func filesThatOthersUseAgainAreNoLongerSpare() throws {
         let (log, first, second, space) = try makeTwo()
         for _ in 0..<12 { _ = try first.append(log.append(1, textSize: 20_000, to: space)) }
-        try first.release(space, upTo: 12)
+        try first[space].release(upTo: 12)
         var store = second
         for step in 0..<24 {
             if step.isMultiple(of: 5) { store = store === first ? second : first }
@@ -270,10 +270,10 @@ import Testing
         // Turns over the whole log, with blocks of the same sizes at the same places.
         for _ in 0..<30 {
             _ = try first.append(log.append(1, textSize: 16_000, to: other))
-            try first.release(other, upTo: first.status(of: other).head)
+            try first[other].release(upTo: first[other].status().head)
         }
         #expect(try log.numbers(space, in: second) == [5, 6, 7, 8, 9])
-        #expect(try second.root(of: space) == first.root(of: space))
+        #expect(try second[space].root() == first[space].root())
     }
 
     /// Its hashes had come less far than what was released then, so the events in between could not
@@ -281,16 +281,16 @@ import Testing
     @Test func hashesThatAreBehindAReleaseGoOnFromTheState() throws {
         let (log, first, second, space) = try makeTwo()
         _ = try first.append(log.append(3, to: space))
-        _ = try first.root(of: space)
+        _ = try first[space].root()
         _ = try second.append(log.append(5, to: space))
-        try second.release(space, upTo: 7)
+        try second[space].release(upTo: 7)
         try first.catchUp()
-        #expect(try first.root(of: space) == second.root(of: space))
+        #expect(try first[space].root() == second[space].root())
         _ = try second.append(log.append(3, to: space))
-        try second.release(space, upTo: 10)
-        try first.release(space, upTo: 11)
+        try second[space].release(upTo: 10)
+        try first[space].release(upTo: 11)
         try second.catchUp()
-        #expect(try first.root(of: space) == second.root(of: space))
+        #expect(try first[space].root() == second[space].root())
     }
 
     /// A process began a file and could write nothing to it; another one began it anew, and the
@@ -321,9 +321,9 @@ import Testing
         let (log, first, second, space) = try makeTwo()
         for _ in 0..<14 { _ = try first.append(log.append(1, textSize: 20_000, to: space)) }
         _ = try second.append(log.append(1, to: space))
-        try second.release(space, upTo: 3)
-        try first.release(space, upTo: 15)
-        try second.release(space, upTo: 15)
+        try second[space].release(upTo: 3)
+        try first[space].release(upTo: 15)
+        try second[space].release(upTo: 15)
         for _ in 0..<8 {
             _ = try second.append(log.append(1, textSize: 20_000, to: space))
             _ = try first.append(log.append(1, to: space))

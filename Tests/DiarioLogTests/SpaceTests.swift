@@ -85,7 +85,7 @@ import Testing
             _ = try store.append(log.append(2, to: store.makeSpace(isAuthority: false).space))
             return space
         } _: { (store, space) throws(LogError) in
-            try store.remove(space)
+            try store[space].remove()
         } check: { log, store, space, isDone in
             let isThere = try ids(store).contains(space)
             #expect(!isThere || !isDone)
@@ -112,9 +112,9 @@ import Testing
             return old
         } _: { (store, old) throws(LogError) in
             guard let staged else { return }
-            try store.activate(staged, inPlaceOf: old)
+            try store[staged].activate(inPlaceOf: old)
             // Which it does already; but whether it could, it does not tell.
-            try store.remove(old)
+            try store[old].remove()
         } check: { log, store, old, isDone in
             let new = try #require(staged)
             let shown = try #require(try ids(store).first)
@@ -159,7 +159,7 @@ import Testing
                 let space = try store.makeSpace(isAuthority: true).space
                 _ = try store.append(log.append(3, to: space))
                 log.disk.cutAfter(operations: count, .after, process: 0)
-                do { try store.remove(space) } catch { #expect(error == .storage(.cut)) }
+                do { try store[space].remove() } catch { #expect(error == .storage(.cut)) }
                 log.disk.kill(0)
                 let other = try log.open(process: 2)
                 log.disk.cutAfter(operations: later, .before)
@@ -187,7 +187,7 @@ import Testing
             let busy = try lane.store.makeSpace(isAuthority: true).space
             log.disk.cutAfter(operations: count, .before)
             do throws(LogError) {
-                try lane.store.remove(removed)
+                try lane.store[removed].remove()
                 isCut = false
             } catch {
                 #expect(error == .storage(.cut))
@@ -197,7 +197,7 @@ import Testing
             let isThere = try ids(store).contains(removed)
             for _ in 0..<40 {
                 _ = try store.append(log.append(1, textSize: 12_000, secret: true, to: busy))
-                try store.release(busy, upTo: store.head(of: busy))
+                try store[busy].release(upTo: store[busy].head())
             }
             #expect(store.validate() == [], "operation \(count)")
             if isThere { #expect(try log.numbers(removed, in: store) == Array(1...20)) }
@@ -218,7 +218,7 @@ import Testing
             _ = try store.append(log.append(3, to: space))
             log.disk.cutAfter(operations: count, .before)
             do throws(LogError) {
-                try store.remove(space)
+                try store[space].remove()
                 isCut = false
             } catch {
                 #expect(error == .storage(.cut))
@@ -231,7 +231,7 @@ import Testing
             _ = try reopened.append(log.append(2, to: space))
             for _ in 0..<40 {
                 _ = try reopened.append(log.append(1, textSize: 12_000, to: busy))
-                try reopened.release(busy, upTo: reopened.head(of: busy))
+                try reopened[busy].release(upTo: reopened[busy].head())
             }
             #expect(try log.numbers(space, in: reopened) == [4, 5], "operation \(count)")
             #expect(reopened.validate() == [], "operation \(count)")
@@ -247,14 +247,14 @@ import Testing
             let old = try store.makeSpace(isAuthority: true).space
             let new = try store.stageSpace().space
             log.disk.cutAfter(operations: count, .before)
-            do { try store.activate(new, inPlaceOf: old) } catch {
+            do { try store[new].activate(inPlaceOf: old) } catch {
                 #expect(error == .storage(.cut))
             }
             log.disk.crash(using: &log.random)
             let reopened = try log.open()
             guard try ids(reopened) == [new] else { continue }
             found += 1
-            try reopened.remove(new)
+            try reopened[new].remove()
             #expect(try ids(reopened).isEmpty)
         }
         #expect(found > 0)
@@ -272,7 +272,7 @@ import Testing
             let new = try store.stageSpace().space
             _ = try store.append(log.append(2, to: new))
             log.disk.cutAfter(operations: count, .before, process: 0)
-            do { try store.activate(new, inPlaceOf: old) } catch {
+            do { try store[new].activate(inPlaceOf: old) } catch {
                 #expect(error == .storage(.cut))
             }
             let other = try log.open(process: 2)
@@ -307,7 +307,7 @@ import Testing
             _ = try store.append(log.append(2, to: new))
             log.disk.cutAfter(operations: count, .after, process: 0)
             isCut = false
-            do { try store.activate(new, inPlaceOf: old) } catch { isCut = true }
+            do { try store[new].activate(inPlaceOf: old) } catch { isCut = true }
             log.disk.kill(0)
             let isRecorded = (try? other.append(log.append(1, to: old))) != nil
             outcomes.insert(isRecorded)
@@ -337,7 +337,7 @@ import Testing
         for _ in 0..<12 {
             let space = try store.makeSpace(isAuthority: true).space
             for _ in 0..<3 { _ = try store.append(log.append(1, textSize: 20_000, to: space)) }
-            try store.remove(space)
+            try store[space].remove()
         }
         #expect(store.validate() == [])
         #expect(try store.logBytes() <= log.sizes.quietMax + 2 * log.sizes.fileMax)
@@ -349,27 +349,27 @@ import Testing
     @Test func aCopyOfAServedSpaceWaitsFromTheStart() throws {
         let (log, store) = try make()
         let spaces = try (0..<3).map { try store.makeSpace(isAuthority: $0 != 2).space }
-        for space in [spaces[0], spaces[2]] { try store.markServed(space) }
-        #expect(try spaces.map { try store.isWaiting($0) } == [false, false, false])
+        for space in [spaces[0], spaces[2]] { try store[space].markServed() }
+        #expect(try spaces.map { try store[$0].isWaiting() } == [false, false, false])
         try store.close()
         let copy = TestLog(disk: log.disk.copy(), seed: 2)
         let reader = try copy.open(access: .readOnly)
-        #expect(try spaces.map { try reader.isWaiting($0) } == [true, false, false])
+        #expect(try spaces.map { try reader[$0].isWaiting() } == [true, false, false])
         let manifests = try reader.manifests()
         #expect(manifests.allSatisfy { !$0.isWaiting })
         try reader.close()
         let used = try copy.open()
-        for space in spaces { _ = try used.author(of: space) }
-        #expect(try spaces.map { try used.isWaiting($0) } == [true, false, false])
-        try used.resumeAuthority(of: spaces[0])
-        #expect(try !used.isWaiting(spaces[0]))
+        for space in spaces { _ = try used[space].author() }
+        #expect(try spaces.map { try used[$0].isWaiting() } == [true, false, false])
+        try used[spaces[0]].resumeAuthority()
+        #expect(try !used[spaces[0]].isWaiting())
     }
 
     @Test func manySpacesShareOneLog() throws {
         let (log, store) = try make()
         let spaces = try (0..<30).map { try store.makeSpace(isAuthority: $0 % 2 == 0).space }
         for _ in 0..<3 {
-            for outcome in try store.append(spaces.map { log.append(1, to: $0) }) {
+            for outcome in store.commit(spaces.map { log.append(1, to: $0) }) {
                 _ = try outcome.get()
             }
         }
@@ -395,10 +395,10 @@ import Testing
         } _: { (store, _) throws(LogError) in
             try store.keep(files, fingerprint: fingerprint)
         } check: { log, store, _, isDone in
-            if isDone { #expect(try store.packFiles(fingerprint) == files) }
+            if isDone { #expect(try store.packs.files(fingerprint) == files) }
             try store.keep(files, fingerprint: fingerprint)
             log.disk.crash(using: &log.random)
-            #expect(try log.open().packFiles(fingerprint) == files)
+            #expect(try log.open().packs.files(fingerprint) == files)
         }
     }
 
@@ -418,11 +418,11 @@ import Testing
                 do { try store.keep(files, fingerprint: fingerprint) } catch { isCut = true }
                 log.disk.kill(0)
                 let other = try log.open(process: 2)
-                if try !isAskedFor || !other.hasPack(fingerprint) {
+                if try !isAskedFor || !other.packs.has(fingerprint) {
                     try other.keep(files, fingerprint: fingerprint)
                 }
                 log.disk.crash(using: &log.random)
-                #expect(throws: Never.self) { try log.open().packFiles(fingerprint) }
+                #expect(throws: Never.self) { try log.open().packs.files(fingerprint) }
             }
         }
     }
@@ -442,7 +442,7 @@ import Testing
                 }
                 try await group.waitForAll()
             }
-            #expect(try stores[0].packFiles(fingerprint) == files)
+            #expect(try stores[0].packs.files(fingerprint) == files)
         }
     }
 
@@ -451,7 +451,7 @@ import Testing
         let fingerprint = Fingerprint.pack(files)
         try store.keep(files, fingerprint: fingerprint)
         try log.disk.flipBit(0, at: 1, of: LogPaths.pack(fingerprint) + "/pack.json")
-        let error = #expect(throws: LogError.self) { try store.packFiles(fingerprint) }
+        let error = #expect(throws: LogError.self) { try store.packs.files(fingerprint) }
         guard case .corrupt = error else {
             Issue.record("\(String(describing: error))")
             return
@@ -469,21 +469,21 @@ import Testing
         ]
         let (log, store) = try make()
         let fingerprint = Fingerprint.pack(good)
-        #expect(throws: LogError.self) { try store.pack(fingerprint) }
+        #expect(throws: LogError.self) { try store.packs.pack(fingerprint) }
         try store.keep(good, fingerprint: fingerprint)
-        #expect(try store.pack(fingerprint).types.map(\.name) == ["a.note.made"])
+        #expect(try store.packs.pack(fingerprint).types.map(\.name) == ["a.note.made"])
         try log.disk.flipBit(0, at: 1, of: LogPaths.pack(fingerprint) + "/pack.json")
-        #expect(try store.pack(fingerprint).name == "a")
+        #expect(try store.packs.pack(fingerprint).name == "a")
         // Whoever looks at the files sees what is there.
-        #expect(throws: LogError.self) { try store.packFiles(fingerprint) }
-        #expect(throws: LogError.self) { try log.open().pack(fingerprint) }
+        #expect(throws: LogError.self) { try store.packs.files(fingerprint) }
+        #expect(throws: LogError.self) { try log.open().packs.pack(fingerprint) }
     }
 
     @Test func aPackThatThisProgramCannotReadIsNamed() throws {
         let (_, store) = try make()
         let fingerprint = Fingerprint.pack(files)
         try store.keep(files, fingerprint: fingerprint)
-        let error = #expect(throws: LogError.self) { try store.pack(fingerprint) }
+        let error = #expect(throws: LogError.self) { try store.packs.pack(fingerprint) }
         guard case .corrupt(let fault) = error else {
             Issue.record("\(String(describing: error))")
             return

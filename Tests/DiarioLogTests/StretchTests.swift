@@ -19,8 +19,8 @@ import Testing
         for count in [1, 40, 3] {
             for _ in 0..<count { _ = try store.append(log.append(1, to: space)) }
             #expect(try reader.refresh())
-            let status = try store.status(of: space)
-            #expect(try reader.status(of: space) == status)
+            let status = try store[space].status()
+            #expect(try reader[space].status() == status)
             #expect(try log.numbers(space, in: reader) == Array(1...Int64(status.events)))
             #expect(reader.validate() == [])
         }

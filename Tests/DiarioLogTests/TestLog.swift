@@ -105,7 +105,7 @@ final class TestLog {
     ) throws {
         // What else is synced before the first event is not to count, nor do zeros: the frame fits
         // behind the others.
-        _ = try store.author(of: space)
+        _ = try store[space].author()
         disk.cutAfter(operations: 2, .before, process: process)
         #expect(throws: LogError.storage(.cut)) {
             try store.append(append(count, textSize: 1200, to: space))

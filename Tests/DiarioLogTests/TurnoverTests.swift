@@ -11,7 +11,7 @@ import Testing
 @Suite struct TurnoverTests {
     /// Bytes that the files of the log may have: as much as nothing is done about, and a file.
     private func bound(_ log: TestLog, _ store: LogStore, _ spaces: [SpaceID]) throws -> Int {
-        let live = try spaces.reduce(0) { $0 + (try store.status(of: $1).liveBytes) }
+        let live = try spaces.reduce(0) { $0 + (try store[$1].status().liveBytes) }
         return max(log.sizes.quietMax, 2 * live) + 2 * log.sizes.fileMax
     }
 
@@ -27,14 +27,14 @@ import Testing
         _ = try store.append(log.append(7, secret: true, to: lane))
         let quietView = try log.kinds.view(of: quiet, in: store)
         let laneView = try log.kinds.view(of: lane, in: store)
-        let root = try store.root(of: quiet)
+        let root = try store[quiet].root()
         for step in 0..<90 {
             _ = try store.append(log.append(1, textSize: 12_000, secret: true, to: busy))
-            let head = try store.status(of: busy).head
+            let head = try store[busy].status().head
             if log.random.oneIn(3) {
-                try store.release(busy, upTo: head - UInt64(log.random.below(Int(head))))
+                try store[busy].release(upTo: head - UInt64(log.random.below(Int(head))))
             }
-            if log.random.oneIn(10) { try store.release(busy, upTo: head) }
+            if log.random.oneIn(10) { try store[busy].release(upTo: head) }
             #expect(store.validate() == [], "step \(step)")
             #expect(try store.logBytes() <= bound(log, store, spaces), "step \(step)")
             if log.random.oneIn(15) {
@@ -47,12 +47,12 @@ import Testing
         #expect(try #require(files.last).header.number >= 3 * UInt64(files.count))
         #expect(try log.kinds.view(of: quiet, in: store) == quietView)
         #expect(try log.kinds.view(of: lane, in: store) == laneView)
-        #expect(try store.root(of: quiet) == root)
-        let busyRoot = try store.root(of: busy)
+        #expect(try store[quiet].root() == root)
+        let busyRoot = try store[busy].root()
         let reopened = try log.open(process: 2)
         #expect(try log.kinds.view(of: quiet, in: reopened) == quietView)
-        #expect(try reopened.root(of: quiet) == root)
-        #expect(try reopened.root(of: busy) == busyRoot)
+        #expect(try reopened[quiet].root() == root)
+        #expect(try reopened[busy].root() == busyRoot)
         #expect(reopened.validate() == [])
     }
 
@@ -61,20 +61,20 @@ import Testing
         let store = try log.open()
         let space = try store.makeSpace(isAuthority: true).space
         _ = try store.append(log.append(10, to: space))
-        let root = try store.root(of: space)
-        try store.release(space, upTo: 4)
-        try store.release(space, upTo: 3)
-        #expect(throws: LogError.self) { try store.release(space, upTo: 11) }
+        let root = try store[space].root()
+        try store[space].release(upTo: 4)
+        try store[space].release(upTo: 3)
+        #expect(throws: LogError.self) { try store[space].release(upTo: 11) }
         #expect(throws: LogError.released(position: 4, released: 4)) {
             try store.cursor(space, positions: 4...6)
         }
         #expect(try log.numbers(space, in: store) == [5, 6, 7, 8, 9, 10])
-        #expect(try store.root(of: space) == root)
+        #expect(try store[space].root() == root)
         _ = try store.append(log.append(1, to: space))
         let reopened = try log.open(process: 2)
         #expect(try log.numbers(space, in: reopened) == [5, 6, 7, 8, 9, 10, 11])
-        #expect(try reopened.root(of: space) == store.root(of: space))
-        #expect(try reopened.status(of: space).events == 11)
+        #expect(try reopened[space].root() == store[space].root())
+        #expect(try reopened[space].status().events == 11)
     }
 
     /// What 64 files hold is read through fewer open ones.
@@ -110,11 +110,11 @@ import Testing
         let files = try RawLog(directory).files
         #expect(files.count == 2)
         #expect(files[0].size == Limits.logFileSizeMax)
-        let root = try store.root(of: space)
+        let root = try store[space].root()
         try store.close()
         let reopened = try open()
         #expect(try log.numbers(space, in: reopened) == Array(1...(22 * 16)))
-        #expect(try reopened.root(of: space) == root)
+        #expect(try reopened[space].root() == root)
         try reopened.close()
     }
 }

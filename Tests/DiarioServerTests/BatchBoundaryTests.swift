@@ -77,7 +77,7 @@ struct BatchBoundaryTests {
             sizes.mergedCount = 1024
             let pair = try Pair(sizes: sizes)
             let space = pair.replica.space
-            let start = Int(pair.authorityStore.standing(of: space).head)
+            let start = Int(pair.authorityStore[space].standing().head)
             for _ in start..<1024 - end {
                 try pair.authorityStore.recordNote("before", in: space)
             }

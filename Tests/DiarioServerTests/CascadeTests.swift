@@ -61,6 +61,6 @@ struct CascadeTests {
         try world.record([lent("saw-1")], on: device)
         try world.sync(&device)
         #expect(try rules() == ["actor"])
-        #expect(device.store.standing(of: try world.space(of: device).id).pending.isEmpty)
+        #expect(try device.store[world.space(of: device).id].standing().pending.isEmpty)
     }
 }

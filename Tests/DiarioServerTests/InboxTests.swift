@@ -179,7 +179,7 @@ struct InboxTests {
         let other = try world.makeDevice()
         let origins = try world.record([note("mine", by: "alice")], on: other)
         let space = try world.space(of: device)
-        let pending = try #require(other.store.standing(of: space.id).pending.first)
+        let pending = try #require(other.store[space.id].standing().pending.first)
         let (blocks, _) = try other.store[space.id].pendingBlocks(pending)
         let entry = InboxEntry(
             replica: pending.replica,

@@ -55,7 +55,7 @@ struct InboxWorld {
 
     func makeDevice(_ disk: CrashDisk = CrashDisk(machineID: "device")) throws -> Device {
         let store = try TestReplica.open(disk, clock, entropy)
-        let lineage = try server.store.status(of: server.id).manifest.lineage
+        let lineage = try server.store[server.id].status().manifest.lineage
         try store.makeReplica(of: server.id, lineage: lineage, epoch: 0)
         var device = Device(store: store, disk: disk)
         try sync(&device)
@@ -88,14 +88,14 @@ struct InboxWorld {
     /// What the authority says to all that is pending on a device, which does not hear of it.
     func push(from device: Device) throws -> [Verdict.Kind] {
         let (store, id) = (device.store, server.id)
-        let status = try store.status(of: id)
-        let pending = try #require(store.standing(of: id).pending.first)
+        let status = try store[id].status()
+        let pending = try #require(store[id].standing().pending.first)
         let push = Push(
             standing: Standing(
                 lineage: status.manifest.lineage,
                 epoch: status.manifest.epoch,
                 size: status.head,
-                root: try store.root(of: id)
+                root: try store[id].root()
             ),
             replica: pending.replica,
             blocks: try store[id].pendingBlocks(pending).blocks

@@ -59,7 +59,7 @@ struct KeptEventsTests {
             #expect(try replica.store[replica.space].kept.count().events == 0)
             #expect(replica.pendingCount == 0)
             #expect(try replica.inboxCount == 0)
-            #expect(try replica.root == world.server.root(of: try world.home))
+            #expect(try replica.root == world.server[world.home].root())
             #expect(replica.store.validate() == [])
         }
         #expect(world.server.validate() == [])
@@ -148,9 +148,9 @@ struct KeptEventsTests {
             return #expect(Bool(false), "the pack was taken")
         }
         #expect(refusal.reason == .forbidden)
-        #expect(try world.server.adoptions(of: world.home).count == 1)
+        #expect(try world.server[world.home].adoptions().count == 1)
         try world.sync(0, relaying: true)
-        #expect(try world.server.adoptions(of: world.home).count == 2)
+        #expect(try world.server[world.home].adoptions().count == 2)
         let all = try world.origins(of: world.server, world.home)
         #expect(all.contains(origin))
         // The row of reference data is there again, as an event of the authority.
@@ -158,7 +158,7 @@ struct KeptEventsTests {
         try world.sync(1)
         let bob = world.replicas[1]
         #expect(try bob.store[bob.space].kept.count().events == 0)
-        #expect(try bob.root == world.server.root(of: world.home))
+        #expect(try bob.root == world.server[world.home].root())
     }
 
     @Test func severalRestoresLeaveSeveralFiles() throws {
@@ -198,12 +198,12 @@ struct KeptEventsTests {
         var world = try KeptWorld()
         try world.recordBehindTheBackup()
         try world.putBack()
-        try world.server.holdAuthority(of: try world.home, mayBeRestored: false)
-        let head = world.server.head(of: try world.home)
+        try world.server[world.home].holdAuthority(mayBeRestored: false)
+        let head = world.server[try world.home].head()
         try world.restore()
-        #expect(world.server.head(of: try world.home) == head)
+        #expect(try world.server[world.home].head() == head)
         try world.resume()
-        #expect(try world.server.mayBeRestored(try world.home))
+        #expect(try world.server[world.home].mayBeRestored())
     }
 
     @Test func anAdministratorsSyncGivesAServerBackWhatItLacks() async throws {
@@ -226,8 +226,8 @@ struct KeptEventsTests {
         try world.recordBehindTheBackup()
         try world.putBack()
         let home = try world.home
-        if isOnPurpose { try world.server.holdAuthority(of: home, mayBeRestored: false) }
-        let head = world.server.head(of: home)
+        if isOnPurpose { try world.server[home].holdAuthority(mayBeRestored: false) }
+        let head = world.server[home].head()
         let (diary, transport) = try world.diary(isOnPurpose ? 0 : 1)
         let error = await #expect(throws: DiarioError.self) {
             try await diary.sync(with: transport)
@@ -235,7 +235,7 @@ struct KeptEventsTests {
         #expect(error?.kind == .offline)
         let word = isOnPurpose ? "--no-restore" : "diario remote restore"
         #expect(error?.message.contains(word) == true)
-        #expect(world.server.head(of: home) == head)
+        #expect(world.server[home].head() == head)
     }
 
     @Test func aReportSaysHowManyOfEach() async throws {

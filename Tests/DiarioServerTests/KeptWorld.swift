@@ -98,7 +98,7 @@ struct KeptWorld {
             to: try Space(store: server, id: try home)
         )
         var named = try #require(body.named)
-        let head = server.head(of: try home)
+        let head = server[try home].head()
         _ = try named.append(after: 0, behind: head, server[try home].clock())
         return origin
     }
@@ -126,10 +126,10 @@ struct KeptWorld {
         let id = try #require(try server.manifests().first { !$0.isStaging }).space
         #expect(try home == id)
         // It finds out that it is a copy.
-        _ = try server.author(of: id)
+        _ = try server[id].author()
     }
 
-    func resume() throws { try server.resumeAuthority(of: try home) }
+    func resume() throws { try server[home].resumeAuthority() }
 
     /// Alice's device gives back what it has, if the server takes it.
     func restore() throws {

@@ -25,7 +25,7 @@ struct Liar {
         _ random: inout SeededRandom
     ) throws -> SyncMessage? {
         let space = replica.space
-        let author = try replica.store.status(of: space).replica
+        let author = try replica.store[space].status().replica
         let first = store[space].lastSequence(of: author) + 1
         let last = replica.store[space].lastSequence(of: author)
         guard first <= last else { return nil }
@@ -33,20 +33,20 @@ struct Liar {
         for sequences in try batches(of: author, first...last).prefix(1 + random.below(4)) {
             blocks += try self.blocks(of: author, sequences)
         }
-        let manifest = try store.status(of: space).manifest
+        let manifest = try store[space].status().manifest
         var push = Push(
             standing: Standing(
                 lineage: manifest.lineage,
                 epoch: manifest.epoch,
-                size: store.head(of: space),
-                root: try store.root(of: space)
+                size: store[space].head(),
+                root: try store[space].root()
             ),
             replica: author,
             blocks: []
         )
         for _ in 0..<random.below(4) {
             let index = random.below(blocks.count)
-            Self.lie(in: &blocks[index], store.head(of: space), &random)
+            Self.lie(in: &blocks[index], store[space].head(), &random)
         }
         if random.oneIn(10) { blocks.append(blocks[random.below(blocks.count)]) }
         if random.oneIn(12) { blocks.swapAt(0, blocks.count - 1) }

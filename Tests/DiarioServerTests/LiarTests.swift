@@ -49,8 +49,8 @@ struct LiarTests {
         try pair.replica.record("honest")
         try pair.sync()
         let victims = [
-            try pair.replica.store.status(of: space).replica,
-            try pair.authorityStore.status(of: space).replica,
+            try pair.replica.store[space].status().replica,
+            try pair.authorityStore[space].status().replica,
         ]
         var acceptedCount = 0
         for round in 0..<8 {
@@ -60,7 +60,7 @@ struct LiarTests {
             let liar = Liar(replica, victims: victims)
             for step in 0..<12 {
                 guard let push = try liar.push(to: pair.authorityStore, &random) else { break }
-                let head = pair.authorityStore.head(of: space)
+                let head = pair.authorityStore[space].head()
                 let answer = try SyncMessage(
                     pair.authority.answer(push.encoded(), from: Pair.anyone).span
                 )
@@ -69,7 +69,7 @@ struct LiarTests {
                 case .refusal(let refusal): #expect(refusal.reason == .malformed)
                 default: Issue.record("a push is answered by \(answer)")
                 }
-                guard pair.authorityStore.head(of: space) > head else { continue }
+                guard pair.authorityStore[space].head() > head else { continue }
                 acceptedCount += 1
                 let faults = try pair.authorityStore.verify(space) { _ in nil }.faults
                 guard faults.isEmpty, pair.authorityStore.validate() == [] else {

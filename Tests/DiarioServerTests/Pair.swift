@@ -65,7 +65,7 @@ struct Pair {
     var now: Timestamp { clock.now }
 
     var authorityRoot: Hash32 {
-        get throws { try authorityStore.root(of: space) }
+        get throws { try authorityStore[space].root() }
     }
 
     /// Another server takes the place of this one, with what a copy of its disk has.
@@ -86,7 +86,7 @@ struct Pair {
 
     /// The pairs of files of the sealed segments that the authority lists now.
     func sealedFiles() throws -> [SegmentName] {
-        try authorityStore.status(of: space).manifest.segments.map(\.name)
+        try authorityStore[space].status().manifest.segments.map(\.name)
     }
 
     /// A replica that begins with these files as they lie, and has pulled nothing yet.
@@ -136,8 +136,13 @@ struct TestReplica {
         self.clock = clock
         self.entropy = entropy
         store = try Self.open(disk.process(0), clock, entropy, sizes)
-        let manifest = try source.status(of: space).manifest
-        try store.makeStagingSpace(space, lineage: manifest.lineage, epoch: manifest.epoch)
+        let manifest = try source[space].status().manifest
+        try store.makeReplica(
+            of: space,
+            lineage: manifest.lineage,
+            epoch: manifest.epoch,
+            isStaging: true
+        )
         try store.directory.makeDirectory(LogPaths.segments(space))
         for name in names {
             for path in [LogPaths.segment(name, of: space), LogPaths.sidecar(name, of: space)] {
@@ -149,7 +154,7 @@ struct TestReplica {
         for name in names { try intake.take(name) }
         try intake.finish(root: try #require(try source[space].proofs.root(size: intake.end)))
         for adoption in intake.adoptions {
-            let files = try source.packFiles(adoption.fingerprint)
+            let files = try source.packs.files(adoption.fingerprint)
             try store.keep(files, fingerprint: adoption.fingerprint)
         }
         try store[space].show()
@@ -220,12 +225,12 @@ struct TestReplica {
         session = ReplicaSession(store, manifest.space, seed: 1)
     }
 
-    var head: UInt64 { store.standing(of: space).head }
+    var head: UInt64 { store[space].standing().head }
     var inboxCount: Int { get throws { try store[space].inbox.entries().count } }
     var pendingCount: Int {
-        store.standing(of: space).pending.reduce(0) { $0 + $1.sequences.count }
+        store[space].standing().pending.reduce(0) { $0 + $1.sequences.count }
     }
-    var root: Hash32 { get throws { try store.root(of: space) } }
+    var root: Hash32 { get throws { try store[space].root() } }
     var catalogNames: [String] {
         get throws { try Space(store: store, id: space).catalog.types.map(\.name) }
     }

@@ -23,27 +23,27 @@ struct PublishTests {
     @Test func aSpaceGetsItsAuthorityElsewhere() throws {
         let world = try PublishWorld()
         let (head, root) = (
-            world.device.standing(of: world.space).head, try world.device.root(of: world.space)
+            world.device[world.space].standing().head, try world.device[world.space].root()
         )
         #expect(try world.publish() == .published)
         let home = try world.home
         // The positions are what they were, and one event says what happened.
         #expect(try world.server[home].proofs.root(size: head) == root)
-        #expect(world.server.standing(of: home).head == head + 1)
+        #expect(world.server[home].standing().head == head + 1)
         try world.record()
         try world.checkPublished()
-        #expect(world.server.standing(of: home).head == head + 2)
+        #expect(world.server[home].standing().head == head + 2)
         // Another replica gets all of it.
-        let lineage = try world.server.status(of: home).manifest.lineage
+        let lineage = try world.server[home].status().manifest.lineage
         var other = try TestReplica(home, lineage, world.clock, world.entropy)
         try other.sync(at: world.clock.now) { world.answer($0) }
-        #expect(try other.root == (try world.server.root(of: home)))
+        #expect(try other.root == (try world.server[home].root()))
         #expect(try other.catalogNames.contains("test.note.made"))
     }
 
     @Test func whatWasPublishedBelongsToWhoPublishedIt() throws {
         let world = try PublishWorld()
-        let replica = try world.device.status(of: world.space).replica
+        let replica = try world.device[world.space].status().replica
         #expect(try world.publish() == .published)
         let holder = try world.control.holder(of: replica, in: try PublishWorld.home())
         #expect(holder == .actor("alice"))
@@ -81,16 +81,16 @@ struct PublishTests {
             world.entropy
         )
         try other.recordNote("with a position", in: world.space)
-        let file = try world.device[world.space].beginPublishing()
+        let file = try world.device[world.space].publishing.begin()
         try other.recordNote("without one", in: world.space)
         try other.recordNote("nor this", in: world.space)
         try world.record()
-        #expect(try world.device.status(of: world.space).pending == 3)
-        #expect(try world.device.status(of: world.space).head == file.size)
-        try world.device[world.space].takeBack()
+        #expect(try world.device[world.space].status().pending == 3)
+        #expect(try world.device[world.space].status().head == file.size)
+        try world.device[world.space].publishing.takeBack()
         try other.recordNote("with one again", in: world.space)
         try world.record()
-        let status = try world.device.status(of: world.space)
+        let status = try world.device[world.space].status()
         #expect(status.pending == 0)
         #expect(status.head == file.size + 5)
         #expect(world.device.validate() == [])
@@ -100,10 +100,10 @@ struct PublishTests {
     @Test func aRefusalDoesNotGiveTheAuthorityBack() throws {
         let world = try PublishWorld(rights: [.read, .append])
         #expect(try world.publish() == nil)
-        #expect(try world.device[world.space].publishing() != nil)
-        #expect(try world.device.status(of: world.space).manifest.authority == nil)
+        #expect(try world.device[world.space].publishing.attempt() != nil)
+        #expect(try world.device[world.space].status().manifest.authority == nil)
         try world.record()
-        #expect(try world.device.status(of: world.space).pending == 1)
+        #expect(try world.device[world.space].status().pending == 1)
         // With a better token it goes on.
         let admin = try world.token([.admin])
         var session = world.session()
@@ -112,7 +112,7 @@ struct PublishTests {
             let answer = world.served.answer(request, to: "home", with: admin.text, at: now)
             try session.receive(answer, at: now)
         }
-        #expect(try world.device[world.space].publishing() == nil)
+        #expect(try world.device[world.space].publishing.attempt() == nil)
     }
 
     @Test func theNameOfAnotherSpaceIsNotGiven() throws {
@@ -121,19 +121,19 @@ struct PublishTests {
         try Pair.adopt(in: world.server, home)
         var other = try TestReplica(
             home,
-            try world.server.status(of: home).manifest.lineage,
+            try world.server[home].status().manifest.lineage,
             world.clock,
             world.entropy
         )
         try other.sync(at: world.clock.now) { world.answer($0) }
         try other.record("theirs")
         try other.sync(at: world.clock.now) { world.answer($0) }
-        let root = try world.server.root(of: home)
+        let root = try world.server[home].root()
         guard case .kept(.taken, _) = try world.publish() else {
             return #expect(Bool(false), "the name was given")
         }
         #expect(try world.home == home)
-        #expect(try world.server.root(of: home) == root)
+        #expect(try world.server[home].root() == root)
         try world.checkKept()
         #expect(try world.server.manifests().count == 1)
     }
@@ -150,9 +150,9 @@ struct PublishTests {
 
     @Test func aSpaceWithWhichOthersSyncIsNotGivenAway() throws {
         let world = try PublishWorld()
-        try world.device.markServed(world.space)
+        try world.device[world.space].markServed()
         #expect(throws: LogError.self) { try world.publish() }
-        #expect(try world.device[world.space].publishing() == nil)
+        #expect(try world.device[world.space].publishing.attempt() == nil)
         try world.checkKept()
     }
 
@@ -160,7 +160,7 @@ struct PublishTests {
     @Test func anAuthorityThatTookOverDoesNotGoOnFromABackup() throws {
         let world = try PublishWorld()
         #expect(try world.publish() == .published)
-        #expect(try world.server.status(of: try world.home).manifest.isServed)
+        #expect(try world.server[world.home].status().manifest.isServed)
     }
 
     @Test func aClockFarAheadIsNotTakenOver() throws {
@@ -233,8 +233,8 @@ struct PublishTests {
         while case .send(let request) = try session.next(at: world.clock.now) {
             try session.receive(world.answer(request), at: world.clock.now)
         }
-        #expect(try copy.status(of: world.space).manifest.authority == nil)
-        #expect(try copy[world.space].publishing() == nil)
+        #expect(try copy[world.space].status().manifest.authority == nil)
+        #expect(try copy[world.space].publishing.attempt() == nil)
         try world.checkPublished()
     }
 
@@ -251,7 +251,7 @@ struct PublishTests {
         guard case .done(.kept(.diverged, _)) = try session.next(at: world.clock.now) else {
             return #expect(Bool(false), "it followed")
         }
-        #expect(try copy.status(of: world.space).manifest.authority != nil)
+        #expect(try copy[world.space].status().manifest.authority != nil)
         #expect(copy.validate() == [])
         try world.checkPublished()
     }
@@ -291,7 +291,7 @@ struct PublishTests {
         let world = try PublishWorld()
         try world.control.setQuota(of: try PublishWorld.home(), SpaceQuota(eventsMax: 2))
         #expect(try world.publish() == nil)
-        #expect(try world.device[world.space].publishing() != nil)
+        #expect(try world.device[world.space].publishing.attempt() != nil)
         try world.control.setQuota(of: try PublishWorld.home(), SpaceQuota())
         #expect(try world.publish() == .published)
         try world.checkPublished()
@@ -299,8 +299,8 @@ struct PublishTests {
 
     @Test func theFileSurvivesAsItWasAndNotDamaged() throws {
         let world = try PublishWorld()
-        let file = try world.device[world.space].beginPublishing()
-        #expect(try world.device[world.space].beginPublishing() == file)
+        let file = try world.device[world.space].publishing.begin()
+        #expect(try world.device[world.space].publishing.begin() == file)
         let bytes = file.encoded()
         #expect(PublishingFile(bytes.span) == file)
         for bit in 0..<bytes.count * 8 {

@@ -186,16 +186,16 @@ final class PublishWorld {
     /// Other replicas recorded `foreign` events of these.
     func checkPublished(_ where: String = "", foreign: Int = 0) throws {
         let comment = Comment(rawValue: `where`)
-        #expect(try device[space].publishing() == nil, comment)
-        #expect(try device.status(of: space).manifest.authority == nil, comment)
+        #expect(try device[space].publishing.attempt() == nil, comment)
+        #expect(try device[space].status().manifest.authority == nil, comment)
         try sync()
         let home = try home
-        let (there, here) = (try server.status(of: home), try device.status(of: space))
+        let (there, here) = (try server[home].status(), try device[space].status())
         #expect(here.pending == 0, comment)
         #expect(there.manifest.authority != nil, comment)
         #expect(!there.manifest.isStaging, comment)
         #expect(there.manifest.lineage == here.manifest.lineage, comment)
-        #expect(try server.root(of: home) == (try device.root(of: space)), comment)
+        #expect(try server[home].root() == (try device[space].root()), comment)
         #expect((recorded...tried).contains(there.events - foreign), comment)
         try checkLogs(comment)
     }
@@ -203,14 +203,14 @@ final class PublishWorld {
     /// The device gives the positions, and has everything that was acknowledged.
     func checkKept(_ where: String = "") throws {
         let comment = Comment(rawValue: `where`)
-        let here = try device.status(of: space)
-        #expect(try device[space].publishing() == nil, comment)
+        let here = try device[space].status()
+        #expect(try device[space].publishing.attempt() == nil, comment)
         #expect(here.manifest.authority != nil, comment)
         #expect(here.pending == 0, comment)
         #expect((recorded...tried).contains(here.events), comment)
         let head = here.head
         try record()
-        #expect(try device.status(of: space).head == head + 1, comment)
+        #expect(try device[space].status().head == head + 1, comment)
         try checkLogs(comment)
     }
 

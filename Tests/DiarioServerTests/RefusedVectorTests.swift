@@ -33,7 +33,7 @@ struct RefusedVectorTests {
         let opened = try world.open(disk)
         #expect(opened.store.fault == nil)
         let space = try world.space(of: opened)
-        let standing = opened.store.standing(of: space.id)
+        let standing = opened.store[space.id].standing()
         #expect(standing.head == vector.head)
         #expect(try space.stats().root.text == vector.root)
         let pending = standing.pending.flatMap { events in

@@ -56,7 +56,7 @@ struct RenewalTests {
         for text in ["first", "second"] {
             try pair.restoreAndResume(from: backup.copy())
             let space = pair.replica.space
-            epochs.append(try pair.authorityStore.status(of: space).manifest.epoch)
+            epochs.append(try pair.authorityStore[space].status().manifest.epoch)
             pair.clock.advance(milliseconds: 100_000)
             // Only one of the two hears of what was recorded after the first time.
             try pair.sync()
@@ -85,7 +85,7 @@ struct RenewalTests {
         let space = pair.replica.space
         try pair.besideAuthority { store in
             #expect(try store.manifests().map(\.isWaiting) == [true])
-            try store.resumeAuthority(of: space)
+            try store[space].resumeAuthority()
         }
         pair.clock.advance(milliseconds: 100_000)
         try pair.sync()
@@ -172,8 +172,8 @@ extension Pair {
     /// A server that takes the place of this one notices that it was restored, and goes on.
     fileprivate mutating func restoreAndResume(from backup: CrashDisk) throws {
         try restoreAuthority(from: backup)
-        _ = try authorityStore.author(of: replica.space)
-        try authorityStore.resumeAuthority(of: replica.space)
+        _ = try authorityStore[replica.space].author()
+        try authorityStore[replica.space].resumeAuthority()
         clock.advance(milliseconds: 100_000)
     }
 }

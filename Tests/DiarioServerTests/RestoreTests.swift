@@ -39,14 +39,14 @@ struct RestoreTests {
 
     @Test func aServerThatWasSetBackGetsItsEventsBack() throws {
         let world = try Self.worldSetBack()
-        let head = world.device.standing(of: world.space).head
-        let root = try world.device.root(of: world.space)
-        let epoch = try world.server.status(of: try world.home).manifest.epoch
+        let head = world.device[world.space].standing().head
+        let root = try world.device[world.space].root()
+        let epoch = try world.server[world.home].status().manifest.epoch
         try world.record()
         #expect(try world.publish(.restoring) == .published)
         let home = try world.home
         #expect(try world.server[home].proofs.root(size: head) == root)
-        let manifest = try world.server.status(of: home).manifest
+        let manifest = try world.server[home].status().manifest
         #expect(!manifest.isWaiting && manifest.isServed)
         #expect(manifest.epoch > epoch)
         // What had the name is gone, and the device need not be made anew.
@@ -61,14 +61,14 @@ struct RestoreTests {
         let world = try Self.world()
         for _ in 0..<3 { try world.record() }
         try world.sync()
-        let root = try world.device.root(of: world.space)
+        let root = try world.device[world.space].root()
         try world.loseServer()
         if hasEmptySpace {
             let id = try world.server.makeWholeSpace(try world.home).space
             try Pair.adopt(in: world.server, id)
         }
         #expect(try world.publish(.restoring) == .published)
-        let size = world.device.standing(of: world.space).head
+        let size = world.device[world.space].standing().head
         #expect(try world.server[try world.home].proofs.root(size: size) == root)
         try world.checkPublished()
     }
@@ -76,7 +76,7 @@ struct RestoreTests {
     // Nobody knows any more to whom replicas belonged.
     @Test func aReplicaBelongsToWhoPushesFirstWhenTheServerForgot() throws {
         let world = try Self.world()
-        let replica = try world.device.status(of: world.space).replica
+        let replica = try world.device[world.space].status().replica
         try world.loseServer()
         #expect(try world.publish(.restoring) == .published)
         let name = try PublishWorld.home()
@@ -88,7 +88,7 @@ struct RestoreTests {
 
     @Test func aReplicaStaysWithWhomItBelongsTo() throws {
         let world = try Self.worldSetBack()
-        let replica = try world.device.status(of: world.space).replica
+        let replica = try world.device[world.space].status().replica
         #expect(try world.publish(.restoring) == .published)
         let holder = try world.control.holder(of: replica, in: try PublishWorld.home())
         #expect(holder == .actor("alice"))
@@ -97,16 +97,16 @@ struct RestoreTests {
     @Test func aServerThatLacksNothingIsLeftAlone() throws {
         let world = try Self.world()
         let home = try world.home
-        let epoch = try world.server.status(of: home).manifest.epoch
+        let epoch = try world.server[home].status().manifest.epoch
         guard case .kept(nil, _) = try world.publish(.restoring) else {
             return #expect(Bool(false), "something was missing")
         }
         #expect(try world.home == home)
-        #expect(try world.server.status(of: home).manifest.epoch == epoch)
+        #expect(try world.server[home].status().manifest.epoch == epoch)
         // One that waits goes on when its operator says so, and not for this.
-        try world.server.holdAuthority(of: home)
+        try world.server[home].holdAuthority()
         #expect(try Self.refusal(world) == .waiting)
-        try world.server.resumeAuthority(of: home)
+        try world.server[home].resumeAuthority()
         try world.checkPublished()
     }
 
@@ -118,7 +118,7 @@ struct RestoreTests {
         // Nothing shows that it was set back.
         try world.replaceServer(with: backup)
         #expect(try Self.refusal(world) == .ahead)
-        try world.server.holdAuthority(of: try world.home)
+        try world.server[world.home].holdAuthority()
         #expect(try world.publish(.restoring) == .published)
         try world.checkPublished()
     }
@@ -131,27 +131,27 @@ struct RestoreTests {
         let other = try TestReplica.open(world.serverDisk.process(1), world.clock, world.entropy)
         try other.recordNote("beside", in: home)
         try world.server.recordNote("again", in: home)
-        try other.holdAuthority(of: home)
+        try other[home].holdAuthority()
         #expect(throws: LogError.self) { try world.server.recordNote("after", in: home) }
         #expect(throws: LogError.self) { try other.recordNote("after", in: home) }
-        try other.resumeAuthority(of: home)
+        try other[home].resumeAuthority()
         try world.server.recordNote("resumed", in: home)
-        #expect(throws: LogError.self) { try world.device.holdAuthority(of: world.space) }
+        #expect(throws: LogError.self) { try world.device[world.space].holdAuthority() }
         #expect(world.server.validate() == [])
     }
 
     @Test func aServerWithOtherEventsRefuses() throws {
         let world = try Self.worldSetBack()
         let home = try world.home
-        try world.server.resumeAuthority(of: home)
+        try world.server[home].resumeAuthority()
         try world.server.recordNote("of the server alone", in: home)
-        try world.server.holdAuthority(of: home)
-        let root = try world.server.root(of: home)
+        try world.server[home].holdAuthority()
+        let root = try world.server[home].root()
         #expect(try Self.refusal(world) == .diverged)
         #expect(try world.home == home)
-        #expect(try world.server.root(of: home) == root)
+        #expect(try world.server[home].root() == root)
         // As many events, and others.
-        try world.server.resumeAuthority(of: home)
+        try world.server[home].resumeAuthority()
         for _ in 0..<5 { try world.server.recordNote("and more", in: home) }
         #expect(try Self.refusal(world) == .diverged)
         #expect(world.server.validate() == [])
@@ -162,7 +162,7 @@ struct RestoreTests {
         try world.loseServer()
         let home = try world.server.makeWholeSpace(try world.home).space
         try Pair.adopt(in: world.server, home)
-        let lineage = try world.server.status(of: home).manifest.lineage
+        let lineage = try world.server[home].status().manifest.lineage
         var other = try TestReplica(home, lineage, world.clock, world.entropy)
         try other.sync(at: world.clock.now) { world.answer($0) }
         try other.record("theirs")
@@ -178,7 +178,7 @@ struct RestoreTests {
         let other = try PublishWorld(seed: 2, events: 0)
         #expect(try Self.end(of: other.session(), at: world) == .published)
         let home = try world.home
-        let status = try world.server.status(of: home)
+        let status = try world.server[home].status()
         #expect(status.events == 0 && status.tallies.allSatisfy(\.isAuthority))
         #expect(try Self.refusal(world) == .lineage)
         let third = try PublishWorld(seed: 3)
@@ -214,7 +214,7 @@ struct RestoreTests {
     @Test func onlyAReplicaCan() throws {
         let world = try PublishWorld()
         #expect(throws: LogError.self) { try world.publish(.restoring) }
-        _ = try world.device[world.space].beginPublishing()
+        _ = try world.device[world.space].publishing.begin()
         #expect(throws: LogError.self) { try world.publish(.restoring) }
     }
 
@@ -257,7 +257,7 @@ struct RestoreTests {
     // The attempt of a publication stands in the log, for all who read it.
     @Test func anAttemptUnderAnotherNameIsOutOfReach() throws {
         let world = try Self.world()
-        let status = try world.device.status(of: world.space)
+        let status = try world.device[world.space].status()
         let published = try #require(world.publishedAttempt)
         let other = try #require(SpaceName("other"))
         let key = try world.control.makeTokenAndSpace(
@@ -316,7 +316,7 @@ struct RestoreTests {
     @Test func whoHasMoreGoesBackToWhatTheServerHas() throws {
         let world = try Self.world()
         let home = try world.home
-        let status = try world.server.status(of: home)
+        let status = try world.server[home].status()
         var other = try TestReplica(home, status.manifest.lineage, world.clock, world.entropy)
         try other.sync(at: world.clock.now) { world.answer($0) }
         try world.record()
@@ -328,7 +328,7 @@ struct RestoreTests {
         try other.sync(at: world.clock.now) { world.answer($0) }
         try world.checkPublished(foreign: 1)
         try other.sync(at: world.clock.now) { world.answer($0) }
-        #expect(try other.root == (try world.server.root(of: try world.home)))
+        #expect(try other.root == (try world.server[world.home].root()))
     }
 
     @Test(arguments: 0..<10) func messagesThatAreLostDoubledOrLateDoNoHarm(seed: Int) throws {

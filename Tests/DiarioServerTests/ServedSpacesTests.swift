@@ -56,7 +56,7 @@ struct ServedSpacesTests {
             try replica.sync(at: now) { served.answer($0, to: "home", with: key.text, at: now) }
         }
 
-        var head: UInt64 { pair.authorityStore.standing(of: pair.replica.space).head }
+        var head: UInt64 { pair.authorityStore[pair.replica.space].standing().head }
     }
 
     private static func reason(_ message: SyncMessage) -> Refusal.Reason? {
@@ -88,7 +88,7 @@ struct ServedSpacesTests {
         let request = try world.pair.replica.request(at: world.pair.now)
         #expect(Self.reason(try world.answer(request, key, to: "work")) == .lineage)
         #expect(try world.pair.authorityStore.hasSpace(id))
-        let manifest = try world.pair.authorityStore.status(of: id).manifest
+        let manifest = try world.pair.authorityStore[id].status().manifest
         #expect(manifest.authority != nil)
     }
 
@@ -111,7 +111,7 @@ struct ServedSpacesTests {
         var world = try World()
         let (alice, token) = try world.token(actor: "alice")
         let (relay, _) = try world.token([.append, .relay], actor: "bob")
-        let replica = try world.pair.replica.store.status(of: world.pair.replica.space).replica
+        let replica = try world.pair.replica.store[world.pair.replica.space].status().replica
         let bound = try world.control.bind(
             replica,
             in: try World.name("home"),

@@ -105,7 +105,7 @@ struct SharedIDTests {
             let next = backup.copy()
             try pair.restoreAuthority(from: backup)
             backup = next
-            try pair.authorityStore.resumeAuthority(of: space)
+            try pair.authorityStore[space].resumeAuthority()
             try copy.sync(with: pair.authority, as: Self.alice, at: pair.now)
             try pair.sync(as: Self.alice)
             try copy.sync(with: pair.authority, as: Self.alice, at: pair.now)
@@ -241,14 +241,14 @@ struct SharedIDTests {
             let (bytes, head) = try unpacker.unpack(block)
             return Append.Content.received(ReceivedRows(bytes, head))
         }
-        #expect(throws: LogError.self) { try pair.authorityStore.append(rows, to: twin.space) }
+        #expect(throws: LogError.self) { try pair.authorityStore[twin.space].append(rows) }
         let answer = try answer(to: blocks, of: twin, pair.authority)
         guard case .refusal(let refusal) = answer else {
             Issue.record("nobody takes two seeds for one group: \(answer)")
             return
         }
         #expect(refusal.reason == .malformed)
-        #expect(pair.authorityStore.head(of: twin.space) == 1)
+        #expect(pair.authorityStore[twin.space].head() == 1)
         try pair.sync()
         #expect(try pair.replica.root == pair.authorityRoot)
     }
@@ -281,7 +281,7 @@ struct SharedIDTests {
         of replica: TestReplica,
         _ authority: SpaceAuthority
     ) throws -> SyncMessage {
-        let status = try replica.store.status(of: replica.space)
+        let status = try replica.store[replica.space].status()
         let push = Push(
             standing: Standing(
                 lineage: status.manifest.lineage,
@@ -304,7 +304,7 @@ struct SharedIDTests {
         try pair.replica.record(["bad", "worse"], actor: "mallory")
         try pair.sync(as: Self.alice)
         try twin.sync(with: pair.authority, as: Self.alice, at: pair.now)
-        #expect(try twin.record("good").replica != pair.replica.store.author(of: twin.space).0)
+        #expect(try twin.record("good").replica != pair.replica.store[twin.space].author().0)
         try twin.sync(with: pair.authority, as: Self.alice, at: pair.now)
         #expect(try twin.texts == ["good"])
         #expect(try twin.root == pair.authorityRoot)
@@ -323,8 +323,8 @@ struct SharedIDTests {
         pair.clock.advance(milliseconds: 3_600_000)
         try twin.record("two")
         pair.clock.set(milliseconds: start)
-        let own = try twin.store.status(of: twin.space).replica
-        try twin.store.takeNewReplica(of: twin.space, inPlaceOf: own)
+        let own = try twin.store[twin.space].status().replica
+        try twin.store[twin.space].takeNewReplica(inPlaceOf: own)
         try twin.record("three")
         try twin.sync(with: pair.authority, at: pair.now)
         #expect(try twin.texts == ["one", "two", "three"])

@@ -29,14 +29,14 @@ struct WrongClockTests {
         var pair = try Pair()
         try pair.sync()
         try pair.replica.record("today")
-        let (head, right) = (pair.authorityStore.head(of: pair.replica.space), pair.now)
+        let (head, right) = (pair.authorityStore[pair.replica.space].head(), pair.now)
         let request = try pair.replica.request(at: right)
         pair.clock.set(milliseconds: CivilTime.millisecondsMax + 1)
         let answer = pair.authority.answer(request, from: Pair.anyone)
         guard case .refusal = try SyncMessage(answer.span) else {
             return #expect(Bool(false), "this is no refusal")
         }
-        #expect(pair.authorityStore.head(of: pair.replica.space) == head)
+        #expect(pair.authorityStore[pair.replica.space].head() == head)
         pair.clock.set(milliseconds: right.milliseconds)
         pair.replica.lose(at: right)
         try pair.sync()
@@ -97,10 +97,10 @@ struct WrongClockTests {
         for round in 0..<4 {
             try pair.besideAuthority { (store) throws in
                 // What is read anew is what the process before went on with.
-                let clock = try store.status(of: space).clock
+                let clock = try store[space].status().clock
                 #expect(clocks.last == nil || clock == clocks.last, "round \(round)")
                 try store.recordNotes(["a", "b", "c"], in: space)
-                clocks.append(try store.status(of: space).clock)
+                clocks.append(try store[space].status().clock)
             }
         }
         #expect(clocks == clocks.sorted() && Set(clocks).count == 4)

@@ -77,7 +77,7 @@ import Testing
     @Test func aNoteOfEventsThatOthersRecordedMeansNothing() throws {
         var lane = try LaneSpace(TasksPack.make())
         let (space, store) = (lane.space, lane.space.store)
-        let author = try store.author(of: space.id).0
+        let author = try store[space.id].author().0
         let first = Origin(replica: author, sequence: 1)
         let other = try #require(ReplicaID(text: "7zk3m9q2c1f4a"))
         let run = ImportedRun(

@@ -53,7 +53,7 @@ struct LaneSpace {
             by: replica,
             from: sequence,
             at: time,
-            space.store.head(of: space.id) + 1,
+            space.store[space.id].head() + 1,
             isAuthority: false
         )
         let append = Append(space: space.id, content: .received(rows))
@@ -62,7 +62,7 @@ struct LaneSpace {
 
     /// Gives the oldest pending events their positions.
     mutating func promote(_ count: UInt64) throws {
-        let standing = space.store.standing(of: space.id)
+        let standing = space.store[space.id].standing()
         let first = try #require(standing.pending.first)
         time += 1000
         _ = try space.store.append(
@@ -86,7 +86,7 @@ struct LaneSpace {
     private static let far: Int64 = 4_000_000_000_000
 
     var pendingCount: UInt64 {
-        space.store.standing(of: space.id).pending.reduce(0) { $0 + UInt64($1.sequences.count) }
+        space.store[space.id].standing().pending.reduce(0) { $0 + UInt64($1.sequences.count) }
     }
 
     private func draft(_ type: String, _ payload: String) throws -> DraftBatch {

@@ -52,7 +52,7 @@ struct OnceTests {
         var space = try Space.create(at: folder.path, packs: [Self.pack(1)])
         var events = try named(Self.note(1), space)
         #expect(try events.conflict(through: 0) == nil)
-        let head = space.store.head(of: space.id)
+        let head = space.store[space.id].head()
         _ = try events.append(after: 0, behind: head, space.store[space.id].clock())
         _ = try space.adopt([Self.pack(2)]) { _, _ in }
         for (more, isSame) in [
@@ -67,11 +67,11 @@ struct OnceTests {
     @Test func nothingIsAppendedBehindWhatWasNotLookedAt() throws {
         let space = try Space.create(at: folder.path, packs: [Self.pack(1)])
         var events = try named(Self.note(1), space)
-        let head = space.store.head(of: space.id)
+        let head = space.store[space.id].head()
         try space.record([#"{"type":"notes.note.made","payload":{"text":"x"}}"#])
         #expect(throws: LogError.self) {
             try events.append(after: 0, behind: head, space.store[space.id].clock())
         }
-        #expect(space.store.head(of: space.id) == head + 1)
+        #expect(space.store[space.id].head() == head + 1)
     }
 }

@@ -150,7 +150,7 @@ import Testing
             let connection = try Connection(path: source.path, .readOnly)
             return try connection.value("SELECT max(applied) FROM diario_model")
         }
-        let head = Int64(space.store.standing(of: space.id).head)
+        let head = Int64(space.store[space.id].standing().head)
         #expect(try applied("tasks") == .integer(head))
         #expect(try applied("notes") == .integer(head - 5))
         // Who opens it later goes on from there.

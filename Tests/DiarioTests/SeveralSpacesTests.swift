@@ -181,7 +181,7 @@ import Testing
     @Test func oneThatIsRemovedMeanwhileIsNotMissed() throws {
         let reader = try Space.openAll(at: folder.path).store
         let writer = try Space.open(at: folder.path, space: ids[0], access: .readWrite)
-        try writer.store.remove(ids[1])
+        try writer.store[ids[1]].remove()
         try writer.close()
         #expect(try reader.missingManifests().isEmpty)
         #expect(try Space.openAll(at: folder.path).entries.map(\.id) == [ids[0]])

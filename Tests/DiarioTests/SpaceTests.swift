@@ -23,7 +23,7 @@ import Testing
     @Test func aMissingFileIsToldAsDamage() throws {
         let folder = try TemporaryFolder()
         let space = try Space.create(at: folder.path + "/diary", packs: PackSource.builtIn())
-        let status = try space.store.status(of: space.id)
+        let status = try space.store[space.id].status()
         let pack = try #require(status.adoptions.first).fingerprint
         try space.close()
         let (id, files) = (status.manifest.space, FileManager.default)
@@ -49,8 +49,8 @@ import Testing
         let path = folder.path + "/diary"
         let space = try Space.create(at: path, packs: PackSource.builtIn())
         let catalog = space.catalog
-        let adoptions = try space.store.adoptions(of: space.id)
-        #expect(try adoptions == space.store.status(of: space.id).adoptions)
+        let adoptions = try space.store[space.id].adoptions()
+        #expect(try adoptions == space.store[space.id].status().adoptions)
         try space.close()
 
         let directory = try POSIXDirectory(path: path + "/.diario", access: .readWrite)
@@ -162,20 +162,20 @@ import Testing
     @Test func aBackupCopiedOverItsSourceIsACopy() throws {
         let folder = try TemporaryFolder()
         let space = try Space.create(at: folder.path, packs: [])
-        let (before, _) = try space.store.author(of: space.id)
+        let (before, _) = try space.store[space.id].author()
         try space.close()
         let again = try Space.open(at: folder.path, access: .readWrite)
-        #expect(try again.store.author(of: again.id).0 == before)
+        #expect(try again.store[again.id].author().0 == before)
         try again.close()
         let directory = try POSIXDirectory(path: folder.path + "/.diario", access: .readWrite)
         let mark = BackupFile(at: Timestamp(milliseconds: 1)).encoded()
         try Files.replace(LogPaths.backup, with: mark, in: directory)
         let restored = try Space.open(at: folder.path, access: .readWrite)
-        let (after, _) = try restored.store.author(of: restored.id)
+        let (after, _) = try restored.store[restored.id].author()
         #expect(after != before)
         try restored.close()
         let last = try Space.open(at: folder.path, access: .readWrite)
-        #expect(try last.store.author(of: last.id).0 == after)
+        #expect(try last.store[last.id].author().0 == after)
     }
 
     /// A killed `init` leaves a folder that nobody else removes.

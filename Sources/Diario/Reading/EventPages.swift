@@ -90,7 +90,7 @@ final class EventPages: Sendable {
             // Of another history no position was read yet.
             if now != state.lineage ?? lineage ?? now { state.last = 0 }
             state.lineage = now
-            let head = space.store.standing(of: id).head
+            let head = space.store[id].standing().head
             let first = filter.positions?.lowerBound ?? 0
             let last = max(state.last ?? position, first > 0 ? first - 1 : 0)
             state.last = last

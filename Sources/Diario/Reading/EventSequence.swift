@@ -84,7 +84,7 @@ extension Diary {
         after position: UInt64? = nil,
         _ filter: EventFilter = EventFilter()
     ) -> EventSequence {
-        let start = position ?? space.store.standing(of: space.id).head
+        let start = position ?? space.store[space.id].standing().head
         let lineage = position == nil ? try? space.lineage() : nil
         return EventSequence(diary: self, request: .following(filter, after: start, in: lineage))
     }

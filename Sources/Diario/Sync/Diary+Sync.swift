@@ -112,7 +112,7 @@ extension Diary {
         defer { endSync(session) }
         let news = NewsListener()
         // Looked at before the first step: what others record from now on is told in any case.
-        let standing = space.store.standing(of: space.id)
+        let standing = space.store[space.id].standing()
         try await withThrowingTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
             if transport.waitsForNews {
@@ -182,7 +182,7 @@ extension Diary {
         while true {
             try await Task.sleep(for: Self.lookInterval)
             try refresh()
-            let standing = space.store.standing(of: space.id)
+            let standing = space.store[space.id].standing()
             // Other calls may have read it already, without anybody being told.
             if standing != seen { changes.raise() }
             seen = standing
@@ -231,10 +231,10 @@ extension Diary {
         case .success(let bytes): answer = bytes
         case .failure(let error): return session.failed(error.message, at: now)
         }
-        let (before, head) = (session.space, space.store.standing(of: session.space).head)
+        let (before, head) = (session.space, space.store[session.space].standing().head)
         do { try session.receive(answer, at: now) } catch { throw DiarioError(error) }
         let isRenewed = session.space != before
-        guard isRenewed || space.store.standing(of: before).head != head else { return }
+        guard isRenewed || space.store[before].standing().head != head else { return }
         try shared.update { space in
             // It was replaced, and so are its read models; otherwise packs may have been adopted.
             if isRenewed {
@@ -251,7 +251,7 @@ extension Diary {
         _ traffic: TransportTraffic?,
         since before: TransportTraffic?
     ) throws -> SyncReport {
-        var report = SyncReport(session, space.store.standing(of: space.id))
+        var report = SyncReport(session, space.store[space.id].standing())
         (report.kept, report.keptReplicas) = try space.keptCount()
         if let traffic, let before {
             report.requests = traffic.requests - before.requests
@@ -262,7 +262,7 @@ extension Diary {
     }
 
     private func status(_ session: ReplicaSession) -> SyncStatus {
-        SyncStatus(session, space.store.standing(of: space.id))
+        SyncStatus(session, space.store[space.id].standing())
     }
 }
 

@@ -63,7 +63,7 @@ package struct SpaceCopy: Sendable {
             let space = try await copy.fill(listing)
             if let lanes { lane = TakenLane(try copy.takeLane(from: lanes, into: space)) }
             try store[space].setRemote(RemoteFile(remote))
-            try store[space].noteSync(head: store.standing(of: space).head)
+            try store[space].noteSync(head: store[space].standing().head)
             try store[space].show()
             try store.close()
         } catch {

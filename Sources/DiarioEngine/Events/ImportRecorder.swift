@@ -210,7 +210,7 @@ struct ImportRecorder {
         group = Group()
         for _ in 0..<Self.attemptCountMax {
             let (replica, last): (ReplicaID, UInt64)
-            do { (replica, last) = try space.store.author(of: space.id) } catch {
+            do { (replica, last) = try space.store[space.id].author() } catch {
                 throw DiarioError(error)
             }
             // The next recorded event takes that sequence.

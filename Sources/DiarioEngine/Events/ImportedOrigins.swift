@@ -29,7 +29,7 @@ package struct ImportedOrigins: Sendable {
 
     /// Reads the new events of the log.
     package mutating func follow(_ space: Space) throws(DiarioError) {
-        let head = space.store.head(of: space.id)
+        let head = space.store[space.id].head()
         guard end < head else { return }
         var filter = EventFilter(types: [Self.typeName])
         filter.positions = end + 1...head

@@ -59,10 +59,10 @@ private struct Importer {
         for _ in 0..<Self.attemptCountMax {
             try space.takeUpAdoptions()
             // Looked at first, so that whatever is recorded behind it is noticed.
-            let standing = space.store.standing(of: space.id)
+            let standing = space.store[space.id].standing()
             let (status, isServed): (SpaceStatus, Bool)
             do {
-                status = try space.store.status(of: space.id)
+                status = try space.store[space.id].status()
                 // Others know a server's space by its id, so no other one takes its place.
                 isServed = try space.store.isOfServer()
             } catch {
@@ -170,8 +170,8 @@ private struct Importer {
                 // Without events nothing says which packs it uses, so this space stays.
                 isActive =
                     count > 0
-                    ? try store.activate(staged, inPlaceOf: space.id, ifStill: standing) : false
-                if !isActive { try store.remove(staged) }
+                    ? try store[staged].activate(inPlaceOf: space.id, ifStill: standing) : false
+                if !isActive { try store[staged].remove() }
             } catch {
                 throw DiarioError(error)
             }
@@ -185,7 +185,7 @@ private struct Importer {
             )
         } catch {
             // What took the place of this space already is not staged any more.
-            try? store.removeStaged(staged)
+            try? store[staged].removeStaged()
             throw error
         }
     }

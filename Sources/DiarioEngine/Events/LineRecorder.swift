@@ -149,7 +149,9 @@ package struct LineRecorder {
             var appended = 0
             do throws(LogError) {
                 let appends = contents.map { Append(space: id, content: $0) }
-                for outcome in try space.store.append(appends) {
+                let outcomes = space.store.commit(appends)
+                space.store.helper?.pace()
+                for outcome in outcomes {
                     batches += try outcome.get()
                     appended += 1
                 }

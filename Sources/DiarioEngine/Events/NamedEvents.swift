@@ -294,7 +294,7 @@ package struct NamedEvents {
             index = end
         }
         rows.append(block)
-        try space.store.append(rows.map { .preserved([$0]) }, to: space.id, behind: head)
+        try space.store[space.id].append(rows.map { .preserved([$0]) }, behind: head)
         return clock
     }
 

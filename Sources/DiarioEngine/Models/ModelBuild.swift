@@ -68,7 +68,7 @@ struct ModelBuild {
             stop: builder.stop,
             allowance: reason == .missing ? builder.allowance : nil
         )
-        head = space.store.standing(of: space.id).head
+        head = space.store[space.id].standing().head
     }
 
     /// All events up to here were applied.

@@ -48,7 +48,7 @@ struct ModelBuilder: Sendable {
                     + "written."
             )
         }
-        let total = space.store.standing(of: space.id).head * UInt64(plans.count)
+        let total = space.store[space.id].standing().head * UInt64(plans.count)
         return try alone { () throws(DiarioError) in
             try work(plans) { (plan, note) throws(DiarioError) in
                 let start = space.store.now
@@ -164,6 +164,6 @@ struct ModelBuilder: Sendable {
 extension Space {
     /// Which events there are at positions that were given; see `LogStore.history`.
     func history() throws(DiarioError) -> String {
-        do { return try store.history(of: id) } catch { throw DiarioError(error) }
+        do { return try store[id].history() } catch { throw DiarioError(error) }
     }
 }

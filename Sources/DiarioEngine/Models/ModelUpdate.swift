@@ -80,7 +80,7 @@ package final class ModelUpdate {
     ) throws(DiarioError) {
         do { if !isKnown { try file.refresh() } } catch { throw DiarioError(error) }
         file.allow(allowance)
-        let standing = space.store.standing(of: space.id)
+        let standing = space.store[space.id].standing()
         if file.sections.isEmpty { try catchUp(through: standing.head, progress) }
         if needsWork(standing) {
             try withCare { (care) throws(ApplyError) in try runWhole(standing, care) }
@@ -109,7 +109,7 @@ package final class ModelUpdate {
 
     /// True if it takes so long that a thread of its own is worth it.
     var isLong: Bool {
-        let standing = space.store.standing(of: space.id)
+        let standing = space.store[space.id].standing()
         let canonical = standing.head - min(file.applied, standing.head)
         let pending = standing.pending.reduce(0) { $0 + UInt64($1.sequences.count) }
         let known = file.sections.reduce(0) { $0 + UInt64($1.count) }
@@ -429,7 +429,7 @@ package final class ModelUpdate {
 
     /// Throws if the caller has waited long enough; the next one continues from here.
     private func checkAllowance(_ head: UInt64) throws(DiarioError) {
-        guard file.isSpent, needsWork(space.store.standing(of: space.id)) else { return }
+        guard file.isSpent, needsWork(space.store[space.id].standing()) else { return }
         let (name, place) = (file.plan.pack.name, "position \(file.applied) of \(head)")
         let count = file.sections.reduce(0) { $0 + $1.count }
         let rest = file.applied < head ? place : "pending event \(count)"

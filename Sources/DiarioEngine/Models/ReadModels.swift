@@ -152,7 +152,7 @@ package final class ReadModels {
         try builder.alone { () throws(DiarioError) in
             // Another process may have built them while this one waited.
             let missing = try follow(sound, progress)
-            let head = space.store.standing(of: spaceID).head
+            let head = space.store[spaceID].standing().head
             try builder.build(missing.map { plan($0) }) { done in
                 // All are done when the one that lags most is.
                 guard let last = done.indices.min(by: { done[$0] < done[$1] }) else { return }
@@ -219,7 +219,7 @@ package final class ReadModels {
             lent[name] = LentFile(file: file, isKnown: checked.contains(name))
         }
         let (space, chunkCount, stop, allowance) = (space, chunkCount, stop, allowance)
-        let head = space.store.standing(of: spaceID).head
+        let head = space.store[spaceID].standing().head
         _ = try builder.work(files.map { $0.plan }) { [lent] (plan, note) throws(DiarioError) in
             guard let one = lent[plan.pack.name] else { return nil }
             let update = ModelUpdate(
@@ -285,7 +285,7 @@ package final class ReadModels {
         do {
             let file = try ModelFile(path: path, plan: plan, space: space.id, .existing)
             // A log that is shorter than what was applied is another one.
-            guard file.applied <= space.store.standing(of: space.id).head else { return nil }
+            guard file.applied <= space.store[space.id].standing().head else { return nil }
             if summary.fingerprint != plan.fingerprint.text {
                 try file.adopt(plan.fingerprint.text)
             }

@@ -44,7 +44,7 @@ extension Space {
             _ = try space.adopt(packs) { _, _ in }
             return space
         } catch {
-            try? store.remove(id)
+            try? store[id].remove()
             throw error
         }
     }

@@ -27,7 +27,7 @@ extension Space {
         }
         let live = manifests.filter { !$0.isStaging }.map { $0.space }
         let chosen = try choose(id, of: live, damaged, in: store, path)
-        do { try store.checkTail(of: chosen) } catch { throw DiarioError(error) }
+        do { try store[chosen].checkTail() } catch { throw DiarioError(error) }
         if access == .readWrite, store.hasRemains(beside: manifests) {
             // Leftovers of a killed import, or a replaced space that could not be removed. If the
             // disk fails, the next opening tries again.

@@ -75,7 +75,7 @@ extension Space {
     }
 
     private func text(_ claim: ProofText.Claim, _ root: Hash32) throws(LogError) -> ProofText {
-        let manifest = try store.status(of: id).manifest
+        let manifest = try store[id].status().manifest
         return ProofText(space: id, lineage: manifest.lineage.text, claim: claim, root: root)
     }
 }

@@ -51,6 +51,6 @@ extension Space {
 
     /// Its lineage, which changes when an import replaces the space.
     package func lineage() throws(DiarioError) -> Lineage {
-        do { return try store.outline(of: id).manifest.lineage } catch { throw DiarioError(error) }
+        do { return try store[id].outline().manifest.lineage } catch { throw DiarioError(error) }
     }
 }

@@ -64,11 +64,11 @@ extension Space {
     package static var formatVersion: Int { DirectoryFormat.version }
 
     package func state() throws(DiarioError) -> SpaceState {
-        do { return SpaceState(try store.status(of: id)) } catch { throw DiarioError(error) }
+        do { return SpaceState(try store[id].status()) } catch { throw DiarioError(error) }
     }
 
     /// The last position.
-    package var head: UInt64 { store.head(of: id) }
+    package var head: UInt64 { store[id].head() }
 
     // MARK: The log
 
@@ -90,7 +90,7 @@ extension Space {
 
     /// Whether an attempt to publish it goes on.
     package func isPublishing() throws(DiarioError) -> Bool {
-        do { return try store[id].publishing() != nil } catch { throw DiarioError(error) }
+        do { return try store[id].publishing.attempt() != nil } catch { throw DiarioError(error) }
     }
 
     package func remote() throws(LogError) -> RemoteServer? {
@@ -136,8 +136,11 @@ extension Space {
         pack: Pack, fingerprint: Hash32, position: UInt64
     )] {
         do {
-            return try store.adoptions(of: id).map { (adoption) throws(LogError) in
-                (try store.pack(adoption.fingerprint), adoption.fingerprint, adoption.position)
+            return try store[id].adoptions().map { (adoption) throws(LogError) in
+                (
+                    try store.packs.pack(adoption.fingerprint), adoption.fingerprint,
+                    adoption.position
+                )
             }
         } catch {
             throw DiarioError(error)

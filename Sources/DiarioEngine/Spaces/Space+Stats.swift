@@ -29,7 +29,7 @@ package struct SpaceStats: Sendable {
 
 extension Space {
     /// What the sealed events take by type and column.
-    package func sealedSizes() throws(LogError) -> SealedSizes { try store.sealedSizes(of: id) }
+    package func sealedSizes() throws(LogError) -> SealedSizes { try store[id].sealedSizes() }
 
     /// How many events are in the inbox.
     package func inboxCount() throws(LogError) -> Int {
@@ -37,11 +37,11 @@ extension Space {
     }
 
     package func stats() throws(LogError) -> SpaceStats {
-        let status = try store.status(of: id)
+        let status = try store[id].status()
         return SpaceStats(
             state: SpaceState(status),
-            root: try store.root(of: id),
-            bytes: status.liveBytes + (try store.fileBytes(of: id)),
+            root: try store[id].root(),
+            bytes: status.liveBytes + (try store[id].fileBytes()),
             logBytes: try store.logBytes(),
             segmentCount: status.segmentCount,
             tailCount: status.tailCount,

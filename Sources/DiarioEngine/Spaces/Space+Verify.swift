@@ -66,7 +66,7 @@ package struct SpaceVerify: ~Copyable {
         do {
             return SpaceVerification(
                 isOK: found.faults.isEmpty,
-                events: try space.store.status(of: space.id).events,
+                events: try space.store[space.id].status().events,
                 root: found.root,
                 cuts: try space.store.cuts(),
                 faults: found.faults

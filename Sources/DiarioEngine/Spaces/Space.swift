@@ -97,7 +97,7 @@ package struct Space: Sendable {
     /// Reads the types again if packs were adopted since they were read; true if some were.
     @discardableResult
     package mutating func takeUpAdoptions() throws(DiarioError) -> Bool {
-        guard types.adoptionCount != store.adoptionCount(of: id) else { return false }
+        guard types.adoptionCount != store[id].adoptionCount() else { return false }
         try reloadTypes()
         return true
     }
@@ -108,7 +108,7 @@ package struct Space: Sendable {
         _ shelf: (any TypeShelf)?
     ) throws(DiarioError) -> SpaceTypes {
         let adoptions: [Hash32]
-        do { adoptions = try store.adoptions(of: id).map { $0.fingerprint } } catch {
+        do { adoptions = try store[id].adoptions().map { $0.fingerprint } } catch {
             throw DiarioError(error)
         }
         if let kept = shelf?.types(of: adoptions) { return kept }
@@ -121,7 +121,7 @@ package struct Space: Sendable {
         _ fingerprint: Hash32,
         in store: LogStore
     ) throws(DiarioError) -> Pack {
-        do { return try store.pack(fingerprint) } catch { throw DiarioError(error) }
+        do { return try store.packs.pack(fingerprint) } catch { throw DiarioError(error) }
     }
 }
 

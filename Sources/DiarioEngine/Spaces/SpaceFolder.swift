@@ -36,7 +36,7 @@ package struct SpaceFolder: Sendable {
 
     private func open(_ id: SpaceID) throws(DiarioError) -> Result<Space, Fault> {
         let gone: Fault?
-        do { gone = try store.missingFault(of: id) } catch { throw DiarioError(error) }
+        do { gone = try store[id].missingFault() } catch { throw DiarioError(error) }
         // Of a log that could not be read to its end nothing is gone yet.
         if let gone, store.fault == nil { return .failure(gone) }
         do throws(DiarioError) { return .success(try Space(store: store, id: id)) } catch {

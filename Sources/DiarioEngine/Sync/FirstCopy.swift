@@ -89,7 +89,7 @@ package struct FirstCopy: ~Copyable {
         self.space = space
         progress = .bytes(done: 0, of: listing.byteCount)
         // What was taken over is whole.
-        stage = store.standing(of: space).head == 0 ? .begin : .tiles
+        stage = store[space].standing().head == 0 ? .begin : .tiles
     }
 
     /// The space that is being filled; one of another history than the server's goes.
@@ -99,14 +99,19 @@ package struct FirstCopy: ~Copyable {
     ) throws(LogError) -> SpaceID {
         for manifest in try store.manifests() {
             // What a lane was taken over into and did not end begins again.
-            let isUnused = store.standing(of: manifest.space).pending.isEmpty
+            let isUnused = store[manifest.space].standing().pending.isEmpty
             if isUnused, manifest.lineage == listing.lineage, manifest.epoch == listing.epoch {
                 return manifest.space
             }
-            try store.remove(manifest.space)
+            try store[manifest.space].remove()
         }
         let space = store.drawSpaceID()
-        try store.makeStagingSpace(space, lineage: listing.lineage, epoch: listing.epoch)
+        try store.makeReplica(
+            of: space,
+            lineage: listing.lineage,
+            epoch: listing.epoch,
+            isStaging: true
+        )
         return space
     }
 
@@ -145,7 +150,7 @@ package struct FirstCopy: ~Copyable {
     package mutating func receive(_ answer: [UInt8], at now: Timestamp) throws(DiarioError) {
         if case .pack(let fingerprint) = stage { return try take(answer, fingerprint) }
         do { try session?.receive(answer, at: now) } catch { throw DiarioError(error) }
-        let head = store.standing(of: space).head
+        let head = store[space].standing().head
         progress = .events(done: head, of: max(head, session?.authorityHead ?? 0))
     }
 
@@ -280,7 +285,7 @@ package struct FirstCopy: ~Copyable {
             }
         } catch {
             // Whatever it is, it does not get better by trying again.
-            try? store.remove(space)
+            try? store[space].remove()
             throw DiarioError(error)
         }
         let last = listing.segments.last?.name.first ?? 0
@@ -290,7 +295,7 @@ package struct FirstCopy: ~Copyable {
     }
 
     private mutating func stepTiles() throws(LogError) -> Action {
-        let end = try store.status(of: space).sealedEnd
+        let end = try store[space].status().sealedEnd
         let size = try store[space].proofs.tileSize()
         if size < end {
             try store[space].proofs.extendTiles(to: min(end, size + Self.tileStep))
@@ -305,9 +310,9 @@ package struct FirstCopy: ~Copyable {
     /// Asks for a pack that the segments say is used.
     private mutating func nextPack() throws(LogError) -> Action {
         let session = ReplicaSession(store, space, seed: seed)
-        for adoption in try store.adoptions(of: space)
-        where try !store.hasPack(adoption.fingerprint) {
-            let standing = try session.own(store.standing(of: space))
+        for adoption in try store[space].adoptions()
+        where try !store.packs.has(adoption.fingerprint) {
+            let standing = try session.own(store[space].standing())
             let wanted = PackWanted(standing: standing, fingerprint: adoption.fingerprint)
             stage = .pack(adoption.fingerprint)
             return .send(SyncMessage.packWanted(wanted).encoded())

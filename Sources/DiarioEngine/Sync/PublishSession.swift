@@ -78,7 +78,7 @@ package struct PublishSession: Sendable {
         if let result { return .done(result) }
         guard let file = try current() else { return .done(finish(.kept(nil, Self.nothing))) }
         if file.isTakenBack {
-            try store[space].takeBack()
+            try store[space].publishing.takeBack()
             return .done(finish(.kept(nil, "The space is its own authority again.")))
         }
         switch machine.next(at: now, unsent: 0) {
@@ -113,14 +113,14 @@ package struct PublishSession: Sendable {
             if restored == nil { restored = try attemptToRestore() }
             return restored
         }
-        if let known = try store[space].publishing() { return known }
-        return purpose == .abandoning ? nil : try store[space].beginPublishing()
+        if let known = try store[space].publishing.attempt() { return known }
+        return purpose == .abandoning ? nil : try store[space].publishing.begin()
     }
 
     private func attemptToRestore() throws(LogError) -> PublishingFile {
-        let status = try store.status(of: space)
+        let status = try store[space].status()
         guard status.manifest.authority == nil else { throw .isAuthority(space) }
-        guard try store[space].publishing() == nil else {
+        guard try store[space].publishing.attempt() == nil else {
             throw .outOfOrder(what: "an attempt to publish the space goes on")
         }
         guard let root = try store[space].proofs.root(size: status.head) else {
@@ -141,7 +141,7 @@ package struct PublishSession: Sendable {
     }
 
     private func standing(_ file: PublishingFile) throws(LogError) -> Standing {
-        let manifest = try store.status(of: space).manifest
+        let manifest = try store[space].status().manifest
         return Standing(
             lineage: manifest.lineage,
             epoch: manifest.epoch,
@@ -164,7 +164,7 @@ package struct PublishSession: Sendable {
         )
         for case .block(let block) in pieces { publish.blocks.append(block) }
         guard let fingerprint = there.wanted.first else { return }
-        let files = try store.packFiles(fingerprint)
+        let files = try store.packs.files(fingerprint)
         publish.pack = NamedPack(
             fingerprint: fingerprint,
             pack: PackFiles(
@@ -204,7 +204,7 @@ package struct PublishSession: Sendable {
         at now: Timestamp
     ) throws(LogError) {
         var known = restored
-        if known == nil { known = try store[space].publishing() }
+        if known == nil { known = try store[space].publishing.attempt() }
         guard let file = known, publication.attempt == file.attempt else {
             return failed("The answer is about another attempt.", at: now)
         }
@@ -220,7 +220,7 @@ package struct PublishSession: Sendable {
             there = (taken, wanted)
             progress.taken = taken
         case .adopted:
-            if restored == nil { try store[space].endPublishing() }
+            if restored == nil { try store[space].publishing.end() }
             // Who lacks something asks for it first.
             let lacksNothing = restored != nil && there == nil
             result = lacksNothing ? .kept(nil, publication.message) : .published
@@ -228,7 +228,7 @@ package struct PublishSession: Sendable {
             guard restored == nil else {
                 return failed("The answer does not fit what was asked.", at: now)
             }
-            try store[space].takeBack()
+            try store[space].publishing.takeBack()
             result = .kept(reason, publication.message)
         }
     }

@@ -42,7 +42,7 @@ extension ReplicaSession {
             try take(verdicts, of: run, at: now)
         case (.pull(let size), .news(let news)):
             machine.worked()
-            guard store.standing(of: space).head == size else { return }
+            guard store[space].standing().head == size else { return }
             authorityHead = news.head
             do throws(LogError) {
                 held = try Arrival(news, store, of: space, after: size)
@@ -77,7 +77,7 @@ extension ReplicaSession {
     ) throws(LogError) {
         var next = sequences.lowerBound
         var promoted: [PromotedRun] = []
-        var head = store.standing(of: space).head
+        var head = store[space].standing().head
         var goesOn = true
         for verdict in verdicts.list {
             switch verdict.kind {
@@ -125,6 +125,6 @@ extension ReplicaSession {
 
     private func promote(_ runs: [PromotedRun]) throws(LogError) {
         guard !runs.isEmpty else { return }
-        try store.append([.promoted(runs)], to: space)
+        try store[space].append([.promoted(runs)])
     }
 }

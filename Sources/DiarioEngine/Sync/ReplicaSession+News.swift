@@ -11,7 +11,7 @@ extension ReplicaSession {
     /// A pack that the news at hand say is used, and that is not here.
     func missingPack() throws(LogError) -> Hash32? {
         for adoption in held?.facts.adoptions ?? []
-        where try !store.hasPack(adoption.fingerprint) {
+        where try !store.packs.has(adoption.fingerprint) {
             return adoption.fingerprint
         }
         return nil
@@ -28,16 +28,16 @@ extension ReplicaSession {
         try keepRefused(arrival.facts.refusals)
         try leaveSharedID(arrival)
         try store[space].takeSeeds(of: arrival.blocks.joined())
-        let before = store.standing(of: space).head
+        let before = store[space].standing().head
         do throws(LogError) {
-            try store.append(arrival.contents, to: space)
+            try store[space].append(arrival.contents)
         } catch .outOfOrder(let what) {
             // The authority may know other events under our pending origins, which a push tells.
             guard !suspectAll() else { return }
             return machine.failed("The news do not fit: \(what).", at: now)
         }
         cleared = []
-        let standing = store.standing(of: space)
+        let standing = store[space].standing()
         moved.pulled += standing.head - before
         guard standing.head >= news.end, try store[space].proofs.root(size: news.end) == news.root
         else {
@@ -93,7 +93,7 @@ extension ReplicaSession {
     /// Before they are appended: later events of ours would follow them under the same id, with a
     /// clock that may be earlier.
     private func leaveSharedID(_ arrival: Arrival) throws(LogError) {
-        let own = try store.status(of: space).replica
+        let own = try store[space].status().replica
         let last = store[space].lastSequence(of: own)
         let isShared =
             arrival.blocks.joined().contains { block in
@@ -102,7 +102,7 @@ extension ReplicaSession {
             || arrival.facts.refusals.contains {
                 $0.replica == own && $0.sequences.upperBound > last
             }
-        if isShared { try store.takeNewReplica(of: space, inPlaceOf: own) }
+        if isShared { try store[space].takeNewReplica(inPlaceOf: own) }
     }
 
     /// Puts pending events that were refused into the inbox.
@@ -118,7 +118,7 @@ extension ReplicaSession {
     }
 
     private func isPending(_ refusal: RefusedRun) -> Bool {
-        store.standing(of: space).pending.contains {
+        store[space].standing().pending.contains {
             $0.replica == refusal.replica && $0.sequences.overlaps(refusal.sequences)
         }
     }

@@ -56,15 +56,17 @@ extension ReplicaSession {
     ) throws(LogError) -> NamedPack? {
         var known: Set<TypeEntry> = open.types ?? []
         if open.types == nil {
-            for adoption in try store.adoptions(of: space) {
-                known.formUnion(try store.pack(adoption.fingerprint).types.map { TypeEntry($0) })
+            for adoption in try store[space].adoptions() {
+                known.formUnion(
+                    try store.packs.pack(adoption.fingerprint).types.map { TypeEntry($0) }
+                )
             }
         }
         defer { open.types = known }
         guard let lacking = run.types.first(where: { !known.contains($0) }) else { return nil }
         var found: (pack: Pack, fingerprint: Hash32)?
-        for fingerprint in try store.packs() {
-            let pack = try store.pack(fingerprint)
+        for fingerprint in try store.packs.all() {
+            let pack = try store.packs.pack(fingerprint)
             guard pack.types.contains(where: { TypeEntry($0) == lacking }),
                 pack.version > found?.pack.version ?? 0
             else { continue }
@@ -72,7 +74,7 @@ extension ReplicaSession {
         }
         guard let found else { return nil }
         known.formUnion(found.pack.types.map { TypeEntry($0) })
-        let files = try store.packFiles(found.fingerprint)
+        let files = try store.packs.files(found.fingerprint)
         return NamedPack(
             fingerprint: found.fingerprint,
             pack: PackFiles(

@@ -12,7 +12,7 @@ extension ReplicaSession {
     mutating func take(_ refusal: Refusal, at now: Timestamp) throws(LogError) {
         serverWaits = refusal.reason == .waiting
         guard refusal.reason == .epoch else { return machine.refused(refusal, at: now) }
-        let status = try store.status(of: space)
+        let status = try store[space].status()
         guard refusal.epoch > status.manifest.epoch else {
             return machine.refused(refusal, at: now)
         }
@@ -60,7 +60,7 @@ extension ReplicaSession {
     }
 
     private mutating func suspect(_ replica: ReplicaID, through last: UInt64) {
-        let pending = store.standing(of: space).pending.filter { $0.replica == replica }
+        let pending = store[space].standing().pending.filter { $0.replica == replica }
         // Nothing is pushed after the last pending event.
         let end = min(last, pending.map { $0.sequences.upperBound }.max() ?? last)
         // Events pushed since the suspicion need not be pushed again.
@@ -71,14 +71,14 @@ extension ReplicaSession {
 
     /// Suspects all that is pending; false if nothing is, but what was cleared already.
     mutating func suspectAll() -> Bool {
-        let new = Set(store.standing(of: space).pending.map { $0.replica }).subtracting(cleared)
+        let new = Set(store[space].standing().pending.map { $0.replica }).subtracting(cleared)
         for replica in new { suspect(replica, through: .max) }
         return !new.isEmpty
     }
 
     /// Another event is known under this origin.
     mutating func fork(at origin: Origin, at now: Timestamp) throws(LogError) {
-        let standing = store.standing(of: space)
+        let standing = store[space].standing()
         let isPending = standing.pending.contains {
             $0.replica == origin.replica && $0.sequences.contains(origin.sequence)
         }
@@ -93,7 +93,7 @@ extension ReplicaSession {
                 at: now
             )
         }
-        let epoch = try store.status(of: space).manifest.epoch
+        let epoch = try store[space].status().manifest.epoch
         try renew(SpaceRenewal.Plan(size: standing.head, epoch: epoch, fork: origin))
     }
 
@@ -105,7 +105,7 @@ extension ReplicaSession {
     ) throws(LogError) {
         let range = missing.sequence...missing.sequence
         let first = Origin(replica: missing.replica, sequence: sequence)
-        let isPending = store.standing(of: space).pending.contains {
+        let isPending = store[space].standing().pending.contains {
             $0.replica == missing.replica && $0.sequences.contains(missing.sequence)
         }
         if missing.sequence >= sequence || isPending {
@@ -149,7 +149,7 @@ extension ReplicaSession {
             }
             points.append(Compare.Point(size: size, root: root))
         }
-        let lineage = try store.status(of: space).manifest.lineage
+        let lineage = try store[space].status().manifest.lineage
         request = .compare
         return counted(.compare(Compare(lineage: lineage, points: points)))
     }
@@ -163,12 +163,12 @@ extension ReplicaSession {
         search = open
         guard open.isDone else { return }
         search = nil
-        let status = try store.status(of: space)
+        let status = try store[space].status()
         if open.low < status.head {
             try renew(SpaceRenewal.Plan(size: open.low, epoch: common.epoch))
         } else {
             if common.epoch != status.manifest.epoch {
-                try store.setEpoch(common.epoch, of: space)
+                try store[space].setEpoch(common.epoch)
                 forgetVerdicts()
             }
             machine.compared()

@@ -100,7 +100,7 @@ package struct ReplicaSession: Sendable {
     /// Own events after that are pending again, and those of others are kept. Only a person may
     /// ask for this, after the two diverged.
     package mutating func rejoin() {
-        search = CommonSearch(through: store.standing(of: space).head)
+        search = CommonSearch(through: store[space].standing().head)
         machine.compare()
     }
 
@@ -109,7 +109,7 @@ package struct ReplicaSession: Sendable {
     /// The next action; a request that was not answered counts as lost.
     package mutating func next(at now: Timestamp) throws(LogError) -> Action {
         request = nil
-        let standing = store.standing(of: space)
+        let standing = store[space].standing()
         let count = unsent(standing).reduce(0) { $0 + $1.sequences.count }
         switch machine.next(at: now, unsent: count) {
         case .pull:
@@ -197,12 +197,12 @@ package struct ReplicaSession: Sendable {
     }
 
     func own(_ standing: SpaceStanding) throws(LogError) -> Standing {
-        let status = try store.status(of: space)
+        let status = try store[space].status()
         return Standing(
             lineage: status.manifest.lineage,
             epoch: status.manifest.epoch,
             size: standing.head,
-            root: try store.root(of: space)
+            root: try store[space].root()
         )
     }
 }

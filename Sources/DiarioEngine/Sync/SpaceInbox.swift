@@ -189,7 +189,7 @@ package struct SpaceInbox {
             guard case .outOfOrder = error else { throw error }
             _ = try store.refresh()
             let isTaken = store[id].lastSequence(of: new.replica) >= new.sequence
-            let replica = try store.status(of: id).replica
+            let replica = try store[id].status().replica
             guard isTaken || replica != new.replica else { throw error }
             return false
         }
@@ -199,7 +199,7 @@ package struct SpaceInbox {
     private func nextOrigin() throws(LogError) -> Origin {
         let (store, id) = (space.store, space.id)
         _ = try store.refresh()
-        var replica = try store.status(of: id).replica
+        var replica = try store[id].status().replica
         if store[id].lastSequence(of: replica) == 0 {
             // If the directory was copied, it takes its new id with the first event. This one asks
             // for a sequence that there is not, so it is not appended, whatever else happens.
@@ -211,7 +211,7 @@ package struct SpaceInbox {
             do throws(LogError) { _ = try store.append(append) } catch {
                 guard case .outOfOrder = error else { throw error }
             }
-            replica = try store.status(of: id).replica
+            replica = try store[id].status().replica
         }
         return Origin(replica: replica, sequence: store[id].lastSequence(of: replica) + 1)
     }

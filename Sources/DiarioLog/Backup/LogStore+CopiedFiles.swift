@@ -18,9 +18,9 @@ extension LogStore {
         if let fault = try missingManifests().first?.fault { throw .corrupt(fault) }
         var packs: Set<Hash32> = []
         for space in spaces {
-            try checkTail(of: space)
+            try self[space].checkTail()
             if let fault = self.fault { throw .corrupt(fault) }
-            let adopted = try status(of: space).adoptions.map { $0.fingerprint }
+            let adopted = try self[space].status().adoptions.map { $0.fingerprint }
             for pack in adopted where packs.insert(pack).inserted { try check(pack) }
             if let fault = try segmentFault(of: space, isFresh) { throw .corrupt(fault) }
             if let fault = try smallFault(of: space) { throw .corrupt(fault) }
@@ -29,7 +29,7 @@ extension LogStore {
     }
 
     private func check(_ pack: Hash32) throws(LogError) {
-        do throws(LogError) { _ = try packFiles(pack) } catch {
+        do throws(LogError) { _ = try packs.files(pack) } catch {
             guard case .storage(.notFound) = error else { throw error }
             let what = "the files of a pack are missing"
             throw .corrupt(Fault(file: LogPaths.pack(pack), offset: 0, what: what))
@@ -46,14 +46,20 @@ extension LogStore {
                 LogPaths.segment(entry.name, of: space), LogPaths.sidecar(entry.name, of: space),
             ]
             guard files.contains(where: isFresh) else { continue }
-            if let fault = try damage(of: entry, in: space).first { return fault }
+            do throws(LogError) {
+                var segment = try OpenSegment.whole(entry, of: space, in: shared)
+                if let fault = try segment.damagedBlocks().first { return fault }
+            } catch {
+                guard let fault = error.fault else { throw error }
+                return fault
+            }
         }
         return nil
     }
 
     private func smallFault(of space: SpaceID) throws(LogError) -> Fault? {
         if let fault = try TileStore.markFault(shared.directory, space: space) { return fault }
-        if let fault = try self[space].publishingFault(root: nil) { return fault }
+        if let fault = try self[space].publishing.fault(root: nil) { return fault }
         let faults =
             try self[space].inbox.faults() + self[space].kept.faults()
             + self[space].imports.faults()

@@ -63,7 +63,7 @@ extension Writer {
                 guard size + Record.headerSize <= store.sizes.frameMax else { continue }
                 let range = try store.hashes.range(of: id, in: store)
                 try makeRoom(size)
-                appendState(of: id, range, released: nil)
+                appendState(of: id, range)
             }
             try finishFrame()
         } catch {}
@@ -73,6 +73,13 @@ extension Writer {
     mutating func beginFrame(carriesOn: Bool = false) {
         draft.begin()
         staged.begin(carriesOn: carriesOn)
+    }
+
+    /// Writes a frame with what `body` adds to it; durable when it returns.
+    mutating func writeFrame(_ body: (inout FrameDraft) -> Void) throws(LogError) {
+        beginFrame()
+        body(&draft)
+        try finishFrame()
     }
 
     /// Notes if the log holds too much, whichever spaces that is of.

@@ -3,7 +3,7 @@ import DiarioFormat
 import DiarioStorage
 import Synchronization
 
-// Who writes to the spaces, and what of that survives a power cut.
+// Who writes to the spaces, and their manifests, as they will be after a power cut as well.
 extension Writer {
     /// Who writes to a space here; a copied directory takes its own ids at this point.
     mutating func writableHome(_ id: SpaceID) throws(LogError) -> SpaceHome {
@@ -52,6 +52,21 @@ extension Writer {
         lasting[home.manifest.space] = home
     }
 
+    /// Changes who writes to a space, on disk and here.
+    mutating func changeHome(
+        of id: SpaceID,
+        _ body: (inout SpaceHome) throws(LogError) -> Void
+    ) throws(LogError) {
+        var home = try writableHome(id)
+        // Known again only once it is on disk.
+        homes[id] = nil
+        lasting[id] = nil
+        try body(&home)
+        keep(home)
+        // What earlier commits left knows the old id.
+        staged.removeAll()
+    }
+
     /// The manifest as it is now, and after a power cut as well.
     mutating func lastingManifest(of id: SpaceID) throws(LogError) -> Manifest {
         // That also makes sure that the space itself lasts.
@@ -60,5 +75,44 @@ extension Writer {
         try makeDurable(home)
         keep(home)
         return home.manifest
+    }
+
+    /// Writes a manifest anew; durable when it returns.
+    ///
+    /// When it throws, others may read the old one or the new one.
+    mutating func replaceManifest(_ manifest: Manifest) throws(LogError) {
+        let directory = store.directory
+        let path = LogPaths.manifest(manifest.space)
+        let encoded = manifest.encoded()
+        // Known again only once it is on disk.
+        var home = homes.removeValue(forKey: manifest.space)
+        var lastingHome = lasting.removeValue(forKey: manifest.space)
+        try storing { () throws(StorageError) in
+            try Files.replace(path, with: encoded, in: directory)
+        }
+        home?.manifest = manifest
+        lastingHome?.manifest = manifest
+        homes[manifest.space] = home
+        lasting[manifest.space] = lastingHome
+    }
+
+    /// Changes the manifest of a space, and gives it as it is then; durable when it returns.
+    ///
+    /// From then on readers find the segments that it lists.
+    @discardableResult
+    mutating func changeManifest(
+        of id: SpaceID,
+        _ body: (inout Manifest) throws(LogError) -> Void
+    ) throws(LogError) -> Manifest {
+        // A copied directory takes its ids first.
+        var manifest = try lastingManifest(of: id)
+        let old = manifest
+        try body(&manifest)
+        guard manifest != old else { return manifest }
+        try replaceManifest(manifest)
+        store.segments.set(manifest)
+        // What was staged before may say who gave positions then.
+        staged.removeAll()
+        return manifest
     }
 }

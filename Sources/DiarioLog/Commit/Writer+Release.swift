@@ -8,41 +8,6 @@ import Synchronization
 // file is written again at the end, and the file is used anew.
 
 extension Writer {
-    /// Lets go of the positions up to `position`, which are kept elsewhere from now on.
-    mutating func release(_ id: SpaceID, upTo position: UInt64) throws(LogError) {
-        _ = try writableHome(id)
-        let range = try store.hashes.range(of: id, in: store)
-        let space = store.index.withLock { $0[id] }
-        guard position <= space.head else {
-            throw .outOfOrder(what: "position \(position) is not there, the head is \(space.head)")
-        }
-        guard position > space.released else { return }
-        beginFrame()
-        appendState(of: id, range, released: position)
-        try finishFrame()
-        frames.recycle()
-        try copyForward()
-    }
-
-    /// Lets go of pending rows in the log that private segments of the manifest hold: what readers
-    /// see of them from now on is there.
-    mutating func releaseLanes(of id: SpaceID) throws(LogError) {
-        let listed = try lastingManifest(of: id).lanes
-        let rows = store.index.withLock { $0[id].unsealed(in: listed) }
-        guard !rows.isEmpty else { return }
-        let range = try store.hashes.range(of: id, in: store)
-        beginFrame()
-        // First, because the rows will not tell any more what the highest clock is.
-        appendState(of: id, range, released: nil)
-        for rows in rows {
-            try makeRoom(SealedRows.recordSize)
-            append(rows, of: id)
-        }
-        try finishFrame()
-        frames.recycle()
-        try copyForward()
-    }
-
     mutating func append(_ rows: SealedRows, of id: SpaceID) {
         draft.append(.sealed, of: id) { rows.append(to: &$0) }
     }
@@ -51,18 +16,24 @@ extension Writer {
     mutating func beginSpace(_ id: SpaceID) throws(LogError) {
         // Somebody may have come so far already and died.
         guard store.index.withLock({ !$0[id].isKnown }) else { return }
-        beginFrame()
-        appendState(of: id, CompactRange(), released: nil)
-        try finishFrame()
+        try writeState(of: id, CompactRange())
     }
 
-    /// Forgets a space; durable when it returns.
-    ///
-    /// Its files are the caller's to remove.
-    mutating func drop(_ id: SpaceID) throws(LogError) {
-        try writeDropped(id)
-        frames.recycle()
-        try copyForward()
+    /// Writes a frame by which other processes notice that they have to read a space's files again.
+    mutating func writeState(of id: SpaceID) throws(LogError) {
+        try writeState(of: id, store.hashes.range(of: id, in: store))
+    }
+
+    /// Writes down what is known of a space whose hashes are computed up to its head, and up to
+    /// where its positions are kept elsewhere from now on.
+    mutating func writeState(
+        of id: SpaceID,
+        _ range: CompactRange,
+        released: UInt64? = nil
+    ) throws(LogError) {
+        beginFrame()
+        appendState(of: id, range, released: released)
+        try finishFrame()
     }
 
     /// Says that a space is about to take the place of another one.
@@ -85,9 +56,7 @@ extension Writer {
 
     /// Writes down that a space is not there any more.
     mutating func writeDropped(_ id: SpaceID) throws(LogError) {
-        beginFrame()
-        draft.append(.dropped, of: id) { _ in }
-        try finishFrame()
+        try writeFrame { $0.append(.dropped, of: id) { _ in } }
         homes[id] = nil
         lasting[id] = nil
         store.hashes.remove(id)
@@ -106,8 +75,10 @@ extension Writer {
         }
     }
 
-    /// Writes what is live in the oldest files again, as long as the log is too long for its worth.
-    mutating func copyForward() throws(LogError) {
+    /// Frees the oldest files for another use; what is live in them is written again, as long as
+    /// the log is too long for its worth.
+    mutating func compact() throws(LogError) {
+        frames.recycle()
         while frames.log.files.count > frames.log.spareCount + 1 {
             let length = frames.log.files.dropFirst(frames.log.spareCount).reduce(0) {
                 $0 + $1.length
@@ -145,7 +116,7 @@ extension Writer {
             if let state = space.state, state.file == file {
                 let range = try store.hashes.range(of: id, in: store)
                 try makeRoom(2 * state.size)
-                appendState(of: id, range, released: nil)
+                appendState(of: id, range)
             }
             for run in space.canonical.runs where UInt64(run.file) == file {
                 try copy(run, lane: nil, of: id)

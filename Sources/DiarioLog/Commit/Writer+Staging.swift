@@ -64,7 +64,7 @@ extension Writer {
         if bytesToState <= 0 {
             if draft.size + brief.stateSizeMax + size < store.sizes.frameMax {
                 // Waits for the hashes, which are a few frames behind at the most.
-                appendState(of: id, try store.hashes.range(of: id, in: store), released: nil)
+                appendState(of: id, try store.hashes.range(of: id, in: store))
             } else {
                 lateStates.insert(id)
             }
@@ -362,7 +362,7 @@ extension Writer {
     mutating func appendState(
         of id: SpaceID,
         _ range: CompactRange,
-        released: UInt64?
+        released: UInt64? = nil
     ) {
         let space = store.index.withLock { $0[id] }
         precondition(range.size == space.head, "the state is that of the head")

@@ -122,7 +122,7 @@ package struct InboxFiles: Sendable {
 
     /// The same, with what is wrong with the files that cannot be read.
     package func read() throws(LogError) -> (entries: [InboxEntry], faults: [Fault]) {
-        let pending = log.standing(of: space).pending
+        let pending = log[space].standing().pending
         var (entries, faults): ([InboxEntry], [Fault]) = ([], [])
         for name in try names().filter(LogPaths.isInboxEntry) {
             let path = LogPaths.inbox(space) + "/" + name

@@ -177,18 +177,9 @@ package struct SegmentIntake: ~Copyable {
             range: range
         )
         try store.withWriter { (writer) throws(LogError) in
-            _ = try writer.changeSegments(of: space) { $0.segments = entries }
-            try writer.write(state, of: space)
+            try writer.changeManifest(of: space) { $0.segments = entries }
+            try writer.writeFrame { $0.append(.state, of: space) { state.append(to: &$0) } }
+            writer.store.hashes.remove(space)
         }
-    }
-}
-
-extension Writer {
-    /// Writes the state of a space whose events are in segments; durable when this returns.
-    fileprivate mutating func write(_ state: SpaceState, of id: SpaceID) throws(LogError) {
-        beginFrame()
-        draft.append(.state, of: id) { state.append(to: &$0) }
-        try finishFrame()
-        store.hashes.remove(id)
     }
 }

@@ -13,7 +13,7 @@ package struct KnownEvent: Hashable, Sendable {
     package let eventHash: Hash32
 }
 
-extension LogStore {
+extension SpaceLog {
     /// Appends received events in order, in as few frames as the limits allow.
     ///
     /// With a position it throws `.outOfOrder` if other events follow that by now. When this
@@ -21,7 +21,6 @@ extension LogStore {
     @discardableResult
     package func append(
         _ contents: [Append.Content],
-        to space: SpaceID,
         behind lastPosition: UInt64? = nil
     ) throws(LogError) -> [AppendedBatch] {
         var appended: [AppendedBatch] = []
@@ -36,7 +35,7 @@ extension LogStore {
                 contents: gathered,
                 behind: lastPosition.map { last ?? $0 }
             )
-            appended += try self.append(append)
+            appended += try log.append(append)
             (gathered, size) = ([], 0)
         }
         for content in contents {
@@ -49,23 +48,6 @@ extension LogStore {
         return appended
     }
 
-    /// The facts that an authority recorded in a block with positions.
-    package func facts(
-        in block: [UInt8],
-        _ head: BlockHead
-    ) throws(LogError) -> EngineReader.Facts {
-        do throws(FormatError) {
-            return try shared.engine.facts(in: block.span, head.summary)
-        } catch {
-            throw .format(error)
-        }
-    }
-
-    /// The time as this log knows it.
-    package var now: Timestamp { shared.time.now }
-}
-
-extension SpaceLog {
     /// Pending events in blocks, oldest first, as many as one exchange takes; if they are many and
     /// it is asked for, in columns.
     package func pendingBlocks(
@@ -102,7 +84,7 @@ extension SpaceLog {
         afterContext: Bool = false
     ) throws(LogError) -> (pieces: [WirePiece], end: UInt64) {
         var wire = try WireBlocks(shared, space, countMax: countMax, inColumns: inColumns)
-        let head = log.head(of: space)
+        let head = head()
         guard position < head else { return ([], position) }
         var context = try afterContext ? self.context(position, head) : nil
         let first = context?.positions.lowerBound ?? position + 1
@@ -228,7 +210,15 @@ extension SpaceLog {
         }
         let found = seeds
         guard !found.isEmpty else { return }
-        try log.withWriter { (writer) throws(LogError) in try writer.write(found, of: space) }
+        try log.withWriter { (writer) throws(LogError) in
+            writer.beginFrame()
+            for seed in found {
+                try writer.makeRoom(SpaceIndex.seedSize)
+                writer.draft.append(seed, of: space)
+            }
+            try writer.finishFrame()
+            shared.hashes.remove(space)
+        }
     }
 
     /// True if a row of a group has a personal part.
@@ -363,19 +353,5 @@ extension SpaceLog {
     package func contradicts(_ seed: SaltSeed) -> Bool {
         let key = SpaceIndex.SeedKey(replica: seed.replica, group: seed.group)
         return shared.index.withLock { $0.seed(key, in: space) }.map { $0 != seed.root } ?? false
-    }
-}
-
-extension Writer {
-    /// Writes seeds; durable when this returns.
-    fileprivate mutating func write(_ seeds: [SaltSeed], of id: SpaceID) throws(LogError) {
-        guard !seeds.isEmpty else { return }
-        beginFrame()
-        for seed in seeds {
-            try makeRoom(SpaceIndex.seedSize)
-            draft.append(seed, of: id)
-        }
-        try finishFrame()
-        store.hashes.remove(id)
     }
 }

@@ -24,15 +24,10 @@ extension SpaceLog {
     package func setRemote(_ file: RemoteFile?) throws(LogError) {
         let path = LogPaths.remote(space)
         // Under the lock, because others may do the same.
-        try log.withWriter { (writer) throws(LogError) in
-            let directory = shared.directory
+        try log.withWriter { (_) throws(LogError) in
+            guard let file else { return try removeFile(path) }
             try storing { () throws(StorageError) in
-                if let file {
-                    return try Files.replacePrivately(path, with: file.encoded(), in: directory)
-                }
-                guard try directory.exists(path) else { return }
-                try directory.remove(path)
-                try directory.syncDirectory(LogPaths.space(space))
+                try Files.replacePrivately(path, with: file.encoded(), in: shared.directory)
             }
         }
     }
@@ -55,12 +50,8 @@ extension SpaceLog {
     }
 
     private func note(_ file: LastSyncFile) throws(LogError) {
-        let (path, bytes) = (LogPaths.lastSync(space), file.encoded())
-        try log.withWriter { (writer) throws(LogError) in
-            let directory = shared.directory
-            try storing { () throws(StorageError) in
-                try Files.replace(path, with: bytes, in: directory)
-            }
+        try log.withWriter { (_) throws(LogError) in
+            try write(file.encoded(), to: LogPaths.lastSync(space))
         }
     }
 
@@ -87,13 +78,5 @@ extension SpaceLog {
             faults.append(Fault(file: path, offset: 0, what: "the file is damaged"))
         }
         return faults
-    }
-
-    private func contents(_ path: String, sizeMax: Int) throws(LogError) -> [UInt8]? {
-        let directory = shared.directory
-        return try storing { () throws(StorageError) in
-            guard try directory.exists(path) else { return nil }
-            return try Files.contents(of: path, in: directory, sizeMax: sizeMax)
-        }
     }
 }

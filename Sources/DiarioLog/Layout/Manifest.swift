@@ -123,10 +123,10 @@ package struct Manifest: Equatable, Sendable {
     package init(
         space: SpaceID,
         lineage: Lineage,
-        epoch: UInt64,
-        authority: ReplicaID?,
-        isStaging: Bool,
-        replaces: SpaceID?
+        epoch: UInt64 = 0,
+        authority: ReplicaID? = nil,
+        isStaging: Bool = false,
+        replaces: SpaceID? = nil
     ) {
         self.space = space
         self.lineage = lineage

@@ -146,7 +146,7 @@ struct LaneBlocks: ~Copyable {
     mutating func flush() throws(LogError) {
         try flushBlock()
         guard !blocks.isEmpty else { return }
-        try store.append(blocks, to: space)
+        try store[space].append(blocks)
         blocks.removeAll(keepingCapacity: true)
         size = 0
         last = nil

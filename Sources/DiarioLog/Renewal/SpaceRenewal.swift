@@ -68,8 +68,8 @@ package struct SpaceRenewal: ~Copyable {
         defer { imports.release() }
         for _ in 0..<attemptCountMax {
             // Looked at first: the new space says where the ids of these events end.
-            let standing = store.standing(of: old)
-            let staged = try store.stage(inPlaceOf: old, epoch: plan.epoch, fork: plan.fork)
+            let standing = store[old].standing()
+            let staged = try stage(inPlaceOf: store[old], epoch: plan.epoch, fork: plan.fork)
             defer { staged.lock.release() }
             do throws(LogError) {
                 var renewal = try SpaceRenewal(
@@ -82,13 +82,45 @@ package struct SpaceRenewal: ~Copyable {
                 if let outcome = try renewal.run(standing) { return outcome }
             } catch {
                 // A space that has already replaced the old one is not staged any more.
-                try? store.removeStaged(staged.space)
+                try? store[staged.space].removeStaged()
                 guard case .moved = error else { throw error }
                 continue
             }
-            try store.remove(staged.space)
+            try store[staged.space].remove()
         }
         throw .outOfOrder(what: "other programs record into this space all the time")
+    }
+
+    /// Makes an empty space that is to take the place of another one, with a replica id of its own.
+    ///
+    /// Of the replica of `fork`, another device recorded what has a position from there on.
+    private static func stage(
+        inPlaceOf old: SpaceLog,
+        epoch: UInt64,
+        fork: Origin? = nil
+    ) throws(LogError) -> (space: SpaceID, replica: ReplicaID, lock: any DirectoryLock) {
+        let directory = old.shared.directory
+        let former = try old.ownReplicas().map { own in
+            var last = own.lastSequence
+            if last == .max { last = old.lastSequence(of: own.replica) }
+            if let fork, fork.replica == own.replica { last = min(last, fork.sequence - 1) }
+            return FormerID(own.replica, lastSequence: last)
+        }
+        let lineage = try SpaceHome.readManifest(old.space, in: directory).lineage
+        let manifest = Manifest(
+            space: SpaceID(drawnFrom: old.shared.entropy),
+            lineage: lineage,
+            epoch: epoch,
+            isStaging: true
+        )
+        let lock = try old.log.stageSpace(manifest, former: former)
+        do throws(LogError) {
+            let home = try SpaceHome.read(manifest.space, in: directory)
+            return (manifest.space, home.replica, lock)
+        } catch {
+            lock.release()
+            throw error
+        }
     }
 
     private init(
@@ -102,7 +134,7 @@ package struct SpaceRenewal: ~Copyable {
         self.old = old
         self.store = store
         new = staged.space
-        own = try store.ownReplicas(of: old).reduce(into: [:]) { own, id in
+        own = try store[old].ownReplicas().reduce(into: [:]) { own, id in
             own[id.replica] = max(own[id.replica] ?? 0, id.lastSequence)
         }
         lane = LaneTransfer(
@@ -132,7 +164,7 @@ package struct SpaceRenewal: ~Copyable {
         try copyImports()
         // A damaged one can be set again.
         if let remote = try? store[old].remote() { try store[new].setRemote(remote) }
-        guard try store.activate(new, inPlaceOf: old, ifStill: standing) else { return nil }
+        guard try store[new].activate(inPlaceOf: old, ifStill: standing) else { return nil }
         return Outcome(
             space: new,
             recordedAgain: UInt64(lane.newOrigins.count),
@@ -168,7 +200,7 @@ package struct SpaceRenewal: ~Copyable {
                     throw .format(error)
                 }
             }
-            try store.append(contents, to: new)
+            try store[new].append(contents)
             position = end
         }
     }

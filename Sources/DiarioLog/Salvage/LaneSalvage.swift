@@ -120,7 +120,7 @@ package struct LaneSalvage: ~Copyable {
         }
         for name in try SalvagedFiles.names(in: LogPaths.packs, of: directory) {
             guard let fingerprint = Hash32(text: name),
-                let files = try? LogStore.packFiles(fingerprint, in: directory),
+                let files = try? KeptPacks(directory).files(fingerprint),
                 let pack = try? Pack(files: files)
             else { continue }
             known.note(pack.types)
@@ -168,8 +168,8 @@ package struct LaneSalvage: ~Copyable {
         try store[space].inbox.keep(entries)
         for note in notes { try store[space].inbox.keep(note) }
         outcome.inbox = entries.count
-        try takeFormer(former)
-        let head = store.head(of: space)
+        try store[space].takeFormer(former)
+        let head = store[space].head()
         let own = try SpaceHome.read(space, in: store.directory).replica
         writing = Writing(
             sources: sources,
@@ -271,14 +271,6 @@ package struct LaneSalvage: ~Copyable {
         outcome.inbox += 1
         try store[space].inbox.keep([entry])
     }
-
-    /// Notes that the ids of the damaged directory were ours.
-    private func takeFormer(_ former: [FormerID]) throws(LogError) {
-        let (store, space) = (store, space)
-        try store.withWriter { (writer) throws(LogError) in
-            try writer.takeFormer(former, of: space)
-        }
-    }
 }
 
 /// Gathers the events of one batch that was refused.
@@ -330,18 +322,5 @@ extension BlockRow {
         return seeds[SpaceIndex.SeedKey(replica: replica, group: group)].map {
             SaltSeed(replica: replica, group: group, root: $0).node
         }
-    }
-}
-
-extension Writer {
-    /// Adds ids that a replica had before; the caller holds the lock.
-    fileprivate mutating func takeFormer(
-        _ former: [FormerID],
-        of space: SpaceID
-    ) throws(LogError) {
-        var home = try writableHome(space)
-        try home.takeFormer(former, in: store.directory)
-        keep(home)
-        staged.removeAll()
     }
 }

@@ -130,7 +130,7 @@ package struct Salvage: ~Copyable {
         guard let fingerprint = Hash32(text: name) else { return }
         let files: [PackFile]
         do throws(LogError) {
-            files = try LogStore.packFiles(fingerprint, in: directory)
+            files = try KeptPacks(directory).files(fingerprint)
         } catch {
             guard let own = packs[fingerprint] else {
                 return fault(LogPaths.pack(fingerprint), "the files are not those of the pack")
@@ -144,7 +144,7 @@ package struct Salvage: ~Copyable {
 
     /// Sees to it that the packs which events adopt are there.
     private mutating func keepAdopted(_ adopted: [Hash32]) throws(LogError) {
-        let kept = try store.packs()
+        let kept = try store.packs.all()
         for fingerprint in adopted where !kept.contains(fingerprint) {
             guard let files = packs[fingerprint] else {
                 if !report.missingPacks.contains(fingerprint.text) {
@@ -215,7 +215,7 @@ package struct Salvage: ~Copyable {
         let isAuthority =
             found.manifest.map { $0.authority != nil } ?? (!hasRemote && sources.replicas.isEmpty)
         let (entries, notes) = try SalvagedFiles.inbox(of: id, in: directory, &report.faults)
-        let lock = try store.stageSalvaged(id, former: former)
+        let lock = try stage(id, former: former)
         let salvage = SpaceSalvage(
             store,
             id,
@@ -234,6 +234,17 @@ package struct Salvage: ~Copyable {
         )
     }
 
+    /// Makes the space that events are salvaged into: the same space under a new lineage.
+    private func stage(
+        _ space: SpaceID,
+        former: [FormerID]
+    ) throws(LogError) -> any DirectoryLock {
+        let lineage = Lineage(drawnFrom: store.shared.entropy)
+        let manifest = Manifest(space: space, lineage: lineage, isStaging: true)
+        try store.withWriter { (writer) throws(LogError) in try writer.beginSpace(space) }
+        return try store.stageSpace(manifest, former: former)
+    }
+
     private mutating func end(
         _ written: borrowing Writing,
         of id: SpaceID
@@ -244,7 +255,12 @@ package struct Salvage: ~Copyable {
         for note in written.notes { try store[id].inbox.keep(note) }
         try takeKept(of: id)
         try takeImports(of: id)
-        try store.endSalvage(of: id, isAuthority: written.isAuthority)
+        // With `isAuthority` it gives positions itself from now on.
+        let authority = written.isAuthority ? ReplicaID(drawnFrom: store.shared.entropy) : nil
+        try store[id].changeManifest { manifest in
+            manifest.isStaging = false
+            manifest.authority = authority
+        }
     }
 
     private mutating func replicaFile(of space: SpaceID) -> ReplicaFile? {
@@ -371,37 +387,5 @@ extension LogPieces.Space {
     /// True if the log has an event of the space, or a sign of one.
     fileprivate var hasEvents: Bool {
         head > 0 || !canonical.isEmpty || lanes.contains { !$0.value.isEmpty }
-    }
-}
-
-extension LogStore {
-    /// Makes the space that events are salvaged into: the same space under a new lineage.
-    fileprivate func stageSalvaged(
-        _ space: SpaceID,
-        former: [FormerID]
-    ) throws(LogError) -> any DirectoryLock {
-        let manifest = Manifest(
-            space: space,
-            lineage: Lineage(drawnFrom: shared.entropy),
-            epoch: 0,
-            authority: nil,
-            isStaging: true,
-            replaces: nil
-        )
-        try withWriter { (writer) throws(LogError) in try writer.beginSpace(space) }
-        return try stageSpace(manifest, former: former)
-    }
-
-    /// Lets the space be there; with `isAuthority` it gives positions itself from now on.
-    fileprivate func endSalvage(of space: SpaceID, isAuthority: Bool) throws(LogError) {
-        let authority = isAuthority ? ReplicaID(drawnFrom: shared.entropy) : nil
-        try withWriter { (writer) throws(LogError) in
-            var manifest = try writer.lastingManifest(of: space)
-            manifest.isStaging = false
-            manifest.authority = authority
-            try writer.replaceManifest(manifest)
-            // What was appended so far knows of no authority.
-            writer.staged.removeAll()
-        }
     }
 }

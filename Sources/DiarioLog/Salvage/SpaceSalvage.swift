@@ -390,7 +390,7 @@ struct SpaceSalvage: ~Copyable {
         if isLast, let closed = cutter.close() {
             do throws(FormatError) { try keep(closed) } catch { throw .format(error) }
         }
-        try store.append(contents, to: space)
+        try store[space].append(contents)
         contents.removeAll(keepingCapacity: true)
         contentsSize = 0
     }

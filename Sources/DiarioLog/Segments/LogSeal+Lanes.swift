@@ -64,9 +64,25 @@ extension LogSeal {
         lanes.attemptCount = 0
     }
 
+    /// Lets go of pending rows in the log that private segments of the manifest hold: what readers
+    /// see of them from now on is there.
     private func releaseLanes() throws(LogError) {
-        let space = space
-        try store.withWriter { (writer) throws(LogError) in try writer.releaseLanes(of: space) }
+        let (shared, space) = (store.shared, space)
+        try store.withWriter { (writer) throws(LogError) in
+            let listed = try writer.lastingManifest(of: space).lanes
+            let rows = shared.index.withLock { $0[space].unsealed(in: listed) }
+            guard !rows.isEmpty else { return }
+            let range = try shared.hashes.range(of: space, in: shared)
+            writer.beginFrame()
+            // First, because the rows will not tell any more what the highest clock is.
+            writer.appendState(of: space, range)
+            for rows in rows {
+                try writer.makeRoom(SealedRows.recordSize)
+                writer.append(rows, of: space)
+            }
+            try writer.finishFrame()
+            try writer.compact()
+        }
     }
 
     /// The replicas that have a lane, or had one that is still needed.
@@ -121,7 +137,7 @@ extension LogSeal {
         let (now, space, replaced) = (store.now, space, Set(plan.replaced))
         let isSealedAgain = plan.replaced.last?.last == plan.sequences.upperBound
         manifest = try store.withWriter { (writer) throws(LogError) in
-            try writer.changeSegments(of: space) { (manifest) throws(LogError) in
+            try writer.changeManifest(of: space) { (manifest) throws(LogError) in
                 manifest.retireLanes(now: now) { replaced.contains($0) }
                 manifest.lanes = (manifest.lanes + entries).sorted(by: Manifest.areInOrder)
             }
@@ -177,7 +193,7 @@ extension LogSeal {
         let starts = shared.index.withLock { $0[space].sealedStarts }
         guard manifest.lanes.contains(where: { !$0.isNeeded(starts) }) else { return }
         manifest = try store.withWriter { (writer) throws(LogError) in
-            try writer.changeSegments(of: space) { (manifest) throws(LogError) in
+            try writer.changeManifest(of: space) { (manifest) throws(LogError) in
                 // Asked again, now that nobody else writes.
                 let starts = shared.index.withLock { $0[space].sealedStarts }
                 manifest.retireLanes(now: now) { !$0.isNeeded(starts) }

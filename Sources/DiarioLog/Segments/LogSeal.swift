@@ -103,7 +103,7 @@ package struct SealReport: Equatable, Sendable {
         }
         do throws(LogError) {
             try store.catchUp()
-            manifest = try store.tidySegments(of: space)
+            manifest = try Self.tidySegments(store, space)
         } catch {
             lock.release()
             throw error
@@ -115,6 +115,42 @@ package struct SealReport: Equatable, Sendable {
     }
 
     deinit { lock.release() }
+
+    /// Removes files that a crash left, and those that were replaced long ago.
+    ///
+    /// The caller holds the space's sealing lock, so nobody else is writing such files.
+    private static func tidySegments(
+        _ store: LogStore,
+        _ space: SpaceID
+    ) throws(LogError) -> Manifest {
+        let (now, sizes) = (store.now, store.shared.sizes)
+        let manifest = try store.withWriter { (writer) throws(LogError) in
+            try writer.changeManifest(of: space) { (manifest) throws(LogError) in
+                // A clock that was turned back keeps nothing for ever.
+                manifest.retired.removeAll { entry in
+                    let age = now.milliseconds &- entry.since.milliseconds
+                    return age.magnitude >= UInt64(sizes.retirementMilliseconds)
+                }
+            }
+        }
+        let named =
+            (manifest.segments + manifest.lanes).map { $0.name } + manifest.retired.map { $0.name }
+        let paths = Set(
+            named.flatMap { [LogPaths.segment($0, of: space), LogPaths.sidecar($0, of: space)] }
+        )
+        let folder = LogPaths.segments(space)
+        let directory = store.shared.directory
+        try storing { () throws(StorageError) in
+            guard try directory.exists(folder) else { return }
+            var isChanged = false
+            for name in try directory.list(folder) where !paths.contains(folder + "/" + name) {
+                try directory.remove(folder + "/" + name)
+                isChanged = true
+            }
+            if isChanged { try directory.syncDirectory(folder) }
+        }
+        return manifest
+    }
 
     /// Goes on by about so many bytes of rows, or to the end of one segment; false once all is
     /// done.
@@ -191,7 +227,7 @@ package struct SealReport: Equatable, Sendable {
         let replaced = Set(plan.replaced)
         let isSealedAgain = plan.positions.upperBound <= manifest.segments.last?.last ?? 0
         manifest = try store.withWriter { (writer) throws(LogError) in
-            try writer.changeSegments(of: space) { (manifest) throws(LogError) in
+            try writer.changeManifest(of: space) { (manifest) throws(LogError) in
                 manifest.replace(replaced, with: entries, from: plan.positions, now: now)
             }
         }
@@ -240,7 +276,7 @@ package struct SealReport: Equatable, Sendable {
         if tiles.size + 1 >= first, end >= tiles.size + UInt64(tilesMin) {
             try store[space].proofs.extendTiles(to: end)
         }
-        try store.release(space, upTo: end)
+        try store[space].release(upTo: end)
     }
 }
 
@@ -262,51 +298,6 @@ extension LogStore {
         var seal = try LogSeal(self, space, extent, waitSeconds: waitSeconds)
         while try seal.step(Limits.stepSize) {}
         return seal.report
-    }
-
-    /// Removes files that a crash left, and those that were replaced long ago.
-    ///
-    /// The caller holds the space's sealing lock, so nobody else is writing such files.
-    fileprivate func tidySegments(of space: SpaceID) throws(LogError) -> Manifest {
-        let (now, sizes) = (shared.time.now, shared.sizes)
-        let manifest = try withWriter { (writer) throws(LogError) in
-            try writer.changeSegments(of: space) { (manifest) throws(LogError) in
-                // A clock that was turned back keeps nothing for ever.
-                manifest.retired.removeAll { entry in
-                    let age = now.milliseconds &- entry.since.milliseconds
-                    return age.magnitude >= UInt64(sizes.retirementMilliseconds)
-                }
-            }
-        }
-        let named =
-            (manifest.segments + manifest.lanes).map { $0.name } + manifest.retired.map { $0.name }
-        let paths = Set(
-            named.flatMap { [LogPaths.segment($0, of: space), LogPaths.sidecar($0, of: space)] }
-        )
-        let folder = LogPaths.segments(space)
-        let directory = shared.directory
-        try storing { () throws(StorageError) in
-            guard try directory.exists(folder) else { return }
-            var isChanged = false
-            for name in try directory.list(folder) where !paths.contains(folder + "/" + name) {
-                try directory.remove(folder + "/" + name)
-                isChanged = true
-            }
-            if isChanged { try directory.syncDirectory(folder) }
-        }
-        return manifest
-    }
-
-    // MARK: What there is
-
-    /// The sealed segments of a space, in order of position.
-    package func segments(of space: SpaceID) throws(LogError) -> [SegmentEntry] {
-        try shared.segments.readLists(of: space, in: shared.directory).segments
-    }
-
-    /// The private segments of a space, in order of replica and of sequence.
-    package func laneSegments(of space: SpaceID) throws(LogError) -> [SegmentEntry] {
-        try shared.segments.readLists(of: space, in: shared.directory).lanes
     }
 
     /// What reading sealed events has cost since the log was opened.

@@ -32,6 +32,35 @@ struct OpenSegment: ~Copyable {
         return OpenSegment(entry, place, reader)
     }
 
+    /// Throws if a file is gone, or goes on behind its end.
+    static func whole(
+        _ entry: SegmentEntry,
+        of space: SpaceID,
+        in store: LogShared
+    ) throws(LogError) -> OpenSegment {
+        guard let segment = try open(entry, of: space, in: store) else {
+            throw SegmentPlace(entry, of: space).missingFault
+        }
+        for (file, size) in [
+            (SegmentFile.segment, entry.segmentSize), (.sidecar, entry.sidecarSize),
+        ] {
+            let path = segment.place.path(file)
+            let rest: Int64
+            do throws(StorageError) {
+                rest = try store.directory.open(path, .read).size() - Int64(size)
+            } catch .notFound {
+                // It was removed meanwhile, as happens to those that others replaced.
+                continue
+            } catch {
+                throw .storage(error)
+            }
+            guard rest <= 0 else {
+                throw segment.place.fault(file, at: size, "\(rest) bytes follow its end")
+            }
+        }
+        return segment
+    }
+
     private init(
         _ entry: SegmentEntry,
         _ place: SegmentPlace,
@@ -82,6 +111,21 @@ struct OpenSegment: ~Copyable {
         do throws(SegmentError) {
             return try reader.events(sequences.range, of: sequences.replica)
         } catch {
+            throw place.error(error)
+        }
+    }
+
+    /// The blocks of both files that are damaged.
+    mutating func damagedBlocks() throws(LogError) -> [Fault] {
+        do throws(SegmentError) {
+            return try reader.damagedBlocks().compactMap { place.error(.fault($0)).fault }
+        } catch {
+            throw place.error(error)
+        }
+    }
+
+    mutating func saltNodes() throws(LogError) -> [SaltNode] {
+        do throws(SegmentError) { return try reader.saltNodes() } catch {
             throw place.error(error)
         }
     }

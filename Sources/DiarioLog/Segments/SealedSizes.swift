@@ -1,4 +1,4 @@
-package import DiarioCore
+import DiarioCore
 import DiarioFormat
 import DiarioSchema
 import DiarioStorage
@@ -119,11 +119,11 @@ package struct SealedSizes: Sendable {
     mutating func sort() { types.sort { ($0.name, $0.version) < ($1.name, $1.version) } }
 }
 
-extension LogStore {
-    /// The sizes of the sealed events of a space.
+extension SpaceLog {
+    /// The sizes of the sealed events.
     ///
     /// Reads all of its segments but the salts, one after the other.
-    package func sealedSizes(of space: SpaceID) throws(LogError) -> SealedSizes {
+    package func sealedSizes() throws(LogError) -> SealedSizes {
         var sizes = SealedSizes()
         let manifest = try SpaceHome.readManifest(space, in: shared.directory)
         for entry in manifest.segments + manifest.lanes {

@@ -50,7 +50,7 @@ struct SealedTypes {
         while let adoption = rest.popLast() {
             packs = rest
             do throws(LogError) {
-                guard case .success(let pack) = try store.pack(adoption.fingerprint) else {
+                guard case .success(let pack) = try store.packs.read(adoption.fingerprint) else {
                     continue
                 }
                 note(pack.types)
@@ -76,7 +76,7 @@ struct SealedTypes {
             try directory.exists(LogPaths.packs) ? try directory.list(LogPaths.packs) : []
         }
         for fingerprint in names.compactMap({ Hash32(text: $0) }) {
-            guard case .success(let pack)? = try? store.pack(fingerprint) else { continue }
+            guard case .success(let pack)? = try? store.packs.read(fingerprint) else { continue }
             note(pack.types)
         }
     }

@@ -1,50 +1,74 @@
 import DiarioCore
 package import DiarioCrypto
 import DiarioFormat
+import DiarioFrames
 package import DiarioSchema
-import DiarioStorage
+package import DiarioStorage
 import Synchronization
 
-/// Packs of a data directory that were read: all spaces that adopted one have the same.
-final class KeptPacks: Sendable {
-    private let packs = Mutex<[Hash32: Pack]>([:])
+/// The packs of a data directory, kept by fingerprint so that each event can be read for ever: all
+/// spaces that adopted one have the same.
+package final class KeptPacks: Sendable {
+    private let directory: any LogDirectory
+    /// Those that were read.
+    private let known = Mutex<[Hash32: Pack]>([:])
 
     /// More than a directory has; beyond it, all are read again.
-    private static let countMax = 64
+    private static let knownCountMax = 64
 
-    subscript(fingerprint: Hash32) -> Pack? { packs.withLock { $0[fingerprint] } }
+    package init(_ directory: any LogDirectory) { self.directory = directory }
 
-    func remember(_ read: [Hash32: Pack]) {
-        packs.withLock { packs in
-            if packs.count + read.count > Self.countMax { packs.removeAll() }
-            for (fingerprint, pack) in read { packs[fingerprint] = pack }
+    /// All packs that were kept, whichever spaces adopted them.
+    package func all() throws(LogError) -> [Hash32] {
+        try storing { () throws(StorageError) in
+            try directory.list(LogPaths.packs).compactMap { Hash32(text: $0) }
         }
     }
-}
 
-extension LogShared {
-    /// A pack that was kept, which is read once; or what this program finds wrong with it.
-    func pack(_ fingerprint: Hash32) throws(LogError) -> Result<Pack, PackError> {
-        if let known = packs[fingerprint] { return .success(known) }
-        let files = try LogStore.packFiles(fingerprint, in: directory)
-        do throws(PackError) {
-            let pack = try Pack(files: files)
-            packs.remember([fingerprint: pack])
-            return .success(pack)
-        } catch {
-            return .failure(error)
+    /// True if a pack is kept here, and will be after a power cut.
+    package func has(_ fingerprint: Hash32) throws(LogError) -> Bool {
+        try storing { () throws(StorageError) in
+            guard try directory.exists(LogPaths.pack(fingerprint)) else { return false }
+            // Its name may be the last thing that a process did before it died.
+            try directory.syncDirectory(LogPaths.packs)
+            return true
         }
     }
-}
 
-extension LogStore {
-    /// A pack that was kept, which is read once for all spaces.
+    /// Keeps a pack's files; durable when it returns.
+    ///
+    /// Does nothing if they are there. The caller holds the directory's lock.
+    func keep(_ files: [PackFile], fingerprint: Hash32) throws(LogError) {
+        let path = LogPaths.pack(fingerprint)
+        try storing { () throws(StorageError) in
+            guard try !directory.exists(path) else {
+                // Its name may be the last thing that a process did before it died.
+                return try directory.syncDirectory(LogPaths.packs)
+            }
+            // Filled under another name, so that a folder of that name is always whole.
+            let temporaryPath = path + ".new"
+            try Reserve.spending(in: directory) { () throws(StorageError) in
+                try Files.removeTree(temporaryPath, in: directory)
+                for file in files {
+                    let filePath = temporaryPath + "/" + file.path
+                    try Files.makeDirectoryDurably(LogPaths.parent(of: filePath), in: directory)
+                    try Files.replace(filePath, with: file.bytes, in: directory)
+                }
+            }
+            try directory.rename(temporaryPath, to: path)
+            try directory.syncDirectory(LogPaths.packs)
+        }
+    }
+
+    // MARK: Reading
+
+    /// A pack that was kept, which is read once.
     package func pack(_ fingerprint: Hash32) throws(LogError) -> Pack {
         func fault(_ what: String) -> LogError {
             .corrupt(Fault(file: LogPaths.pack(fingerprint), offset: 0, what: what))
         }
         let found: Result<Pack, PackError>
-        do throws(LogError) { found = try shared.pack(fingerprint) } catch .storage(.notFound) {
+        do throws(LogError) { found = try read(fingerprint) } catch .storage(.notFound) {
             throw fault("the pack is missing")
         }
         switch found {
@@ -55,6 +79,59 @@ extension LogStore {
         }
     }
 
-    /// Takes packs that somebody read while the log was being opened.
-    package func remember(_ packs: [Hash32: Pack]) { shared.packs.remember(packs) }
+    /// The same; or what this program finds wrong with it.
+    func read(_ fingerprint: Hash32) throws(LogError) -> Result<Pack, PackError> {
+        if let known = known.withLock({ $0[fingerprint] }) { return .success(known) }
+        let files = try files(fingerprint)
+        do throws(PackError) {
+            let pack = try Pack(files: files)
+            known.withLock { known in
+                if known.count >= Self.knownCountMax { known.removeAll() }
+                known[fingerprint] = pack
+            }
+            return .success(pack)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// The files of a pack that was kept, sorted by path, checked against the fingerprint.
+    package func files(_ fingerprint: Hash32) throws(LogError) -> [PackFile] {
+        let path = LogPaths.pack(fingerprint)
+        let files = try storing { () throws(StorageError) -> [PackFile] in
+            var files: [PackFile] = []
+            for name in try directory.list(path) {
+                if name.contains(".") {
+                    files.append(try file(name, in: path))
+                } else {
+                    for child in try directory.list(path + "/" + name) {
+                        files.append(try file(name + "/" + child, in: path))
+                    }
+                }
+            }
+            return files
+        }
+        guard Fingerprint.pack(files) == fingerprint else {
+            throw .corrupt(
+                Fault(
+                    file: path,
+                    offset: 0,
+                    what: "the pack's files are not the adopted ones; put these back, from the "
+                        + "folder of the pack or from a backup"
+                )
+            )
+        }
+        return files
+    }
+
+    private func file(_ name: String, in path: String) throws(StorageError) -> PackFile {
+        PackFile(
+            path: name,
+            bytes: try Files.contents(
+                of: path + "/" + name,
+                in: directory,
+                sizeMax: Limits.packSizeMax
+            )
+        )
+    }
 }

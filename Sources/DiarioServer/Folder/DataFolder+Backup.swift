@@ -99,7 +99,7 @@ extension DataFolder {
     ) throws -> [(id: SpaceID, head: UInt64, pending: Int)] {
         let store = try openStore(backup.checked(with: others), .readOnly)
         let spaces = try store.checkCopied(backup.isFresh).map { id in
-            let standing = store.standing(of: id)
+            let standing = store[id].standing()
             let pending = standing.pending.reduce(0) { $0 + $1.sequences.count }
             return (id, standing.head, pending)
         }

@@ -30,7 +30,7 @@ extension DataFolder {
                     id: id,
                     name: named?.name,
                     quota: named?.quota,
-                    head: made.contains(id) ? store.standing(of: id).head : 0,
+                    head: made.contains(id) ? store[id].standing().head : 0,
                     fault: broken.first { $0.id == id }?.fault
                 )
             }
@@ -48,7 +48,7 @@ extension DataFolder {
             let id = try Space.make(in: store, packs: packs).id
             // Last, because it is served from then on.
             do { try control.name(id, name) } catch {
-                try? store.remove(id)
+                try? store[id].remove()
                 throw error
             }
             return id
@@ -89,7 +89,7 @@ extension DataFolder {
             // First: a server lets nobody in from then on. After a crash here the space has no
             // name, and its id can be removed.
             if let name = loss.name { ids += try control.removeSpace(name) }
-            for id in ids where try store.hasSpace(id) { try store.remove(id) }
+            for id in ids where try store.hasSpace(id) { try store[id].remove() }
             return loss
         }
     }
@@ -121,7 +121,7 @@ extension DataFolder {
         return Loss(
             id: id,
             name: name,
-            events: try store.hasSpace(id) ? store.status(of: id).events : 0,
+            events: try store.hasSpace(id) ? store[id].status().events : 0,
             tokens: try name.map { try control.tokens(of: $0).count { $0.revoked == nil } } ?? 0,
             replicas: try name.map { try control.replicas(of: $0).count } ?? 0
         )
@@ -176,9 +176,9 @@ extension DataFolder {
             }
             for index in chosen.indices {
                 if state == .resumed {
-                    try store.resumeAuthority(of: chosen[index].id)
+                    try store[chosen[index].id].resumeAuthority()
                 } else {
-                    try store.holdAuthority(of: chosen[index].id, mayBeRestored: state == .held)
+                    try store[chosen[index].id].holdAuthority(mayBeRestored: state == .held)
                 }
                 chosen[index].isWaiting = state != .resumed
             }
@@ -197,14 +197,14 @@ extension DataFolder {
             let id = manifest.space
             do throws(LogError) {
                 // A copy that nobody has written to yet finds out now that it is one.
-                if store.access == .readWrite { _ = try store.author(of: id) }
+                if store.access == .readWrite { _ = try store[id].author() }
                 spaces.append(
                     Authority(
                         id: id,
                         name: names[id],
-                        epoch: try store.status(of: id).manifest.epoch,
-                        head: store.standing(of: id).head,
-                        isWaiting: try store.isWaiting(id)
+                        epoch: try store[id].status().manifest.epoch,
+                        head: store[id].standing().head,
+                        isWaiting: try store[id].isWaiting()
                     )
                 )
             } catch {

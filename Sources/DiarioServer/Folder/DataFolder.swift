@@ -75,7 +75,7 @@ package struct DataFolder {
         try withStore(.readWrite) { store in
             if let cut = store.cutText { remark(cut) }
             for manifest in try store.readableManifests().manifests where !manifest.isStaging {
-                try store.checkTail(of: manifest.space)
+                try store[manifest.space].checkTail()
             }
             if let damage = store.damage { throw DiarioError(damage.kind, damage.message) }
             if store.access == .readOnly { throw DiarioError.notWritable(shown) }

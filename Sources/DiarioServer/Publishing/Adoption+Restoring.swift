@@ -39,10 +39,10 @@ extension Adoption {
     private func checkPresent(_ publish: Publish) throws -> Publication? {
         guard try store.hasSpace(space.id) else { return nil }
         // A copied directory finds out that it is one.
-        if try store.status(of: space.id).manifest.lineage == publish.standing.lineage {
-            try store.markServed(space.id)
+        if try store[space.id].status().manifest.lineage == publish.standing.lineage {
+            try store[space.id].markServed()
         }
-        let present = try store.status(of: space.id)
+        let present = try store[space.id].status()
         guard present.manifest.lineage == publish.standing.lineage,
             publish.standing.size <= present.head
         else {
@@ -91,7 +91,7 @@ extension Adoption {
                     + "both have, and keeps what `diario remote restore` sends then."
             )
         }
-        guard try store.mayBeRestored(manifest.space) else {
+        guard try store[manifest.space].mayBeRestored() else {
             throw Refusal(
                 .waiting,
                 number: 60,
@@ -119,10 +119,10 @@ extension Adoption {
 
     /// Gives the name to the space that was filled, if what has it may still go.
     private func replace(with staging: SpaceID, _ publish: Publish) throws -> Publication {
-        let epoch = try store.hasSpace(space.id) ? try store.status(of: space.id).manifest.epoch : 0
-        try store.beginEpoch(of: staging, behind: max(epoch, publish.standing.epoch))
+        let epoch = try store.hasSpace(space.id) ? try store[space.id].status().manifest.epoch : 0
+        try store[staging].beginEpoch(behind: max(epoch, publish.standing.epoch))
         try complete(staging, publish)
-        let status = try store.status(of: staging)
+        let status = try store[staging].status()
         let replicas = status.tallies.filter { !$0.isAuthority }.map(\.replica)
         try whileQuiet { present in
             try requireGivingWay(present, to: publish)

@@ -107,7 +107,7 @@ struct Adoption {
 
     func dropStaging(of attempt: AttemptID) throws {
         guard let staging = try staging(of: attempt) else { return }
-        try store.remove(staging)
+        try store[staging].remove()
     }
 
     // MARK: What has the name
@@ -118,7 +118,7 @@ struct Adoption {
         guard try store.hasSpace(space.id) else {
             return false
         }
-        let status = try store.status(of: space.id)
+        let status = try store[space.id].status()
         if status.manifest.lineage == standing.lineage {
             let root =
                 standing.size > status.head
@@ -171,11 +171,11 @@ struct Adoption {
     /// checked.
     func fill(_ staging: SpaceID, _ publish: Publish) throws -> Publication? {
         try keep(publish.pack, for: staging)
-        var status = try store.status(of: staging)
+        var status = try store[staging].status()
         // Only what is whole has an authority.
         guard status.manifest.authority == nil else { return nil }
         try append(publish, to: staging, behind: status.head)
-        status = try store.status(of: staging)
+        status = try store[staging].status()
         let wanted = try missingPacks(status)
         guard status.head == publish.standing.size, wanted.isEmpty else {
             return Publication(
@@ -208,10 +208,11 @@ struct Adoption {
             try control.begin(publish.attempt, of: space.name, filling: staging, at: now)
         }
         guard try !store.hasSpace(staging) else { return staging }
-        try store.makeStagingSpace(
-            staging,
+        try store.makeReplica(
+            of: staging,
             lineage: publish.standing.lineage,
-            epoch: publish.standing.epoch
+            epoch: publish.standing.epoch,
+            isStaging: true
         )
         return staging
     }
@@ -229,7 +230,7 @@ struct Adoption {
             )
         }
         do {
-            try store.append(PublishedEvents(publish).contents, to: staging)
+            try store[staging].append(PublishedEvents(publish).contents)
         } catch let error as FormatError {
             throw unreadable(error)
         } catch LogError.format(let error) {
@@ -240,7 +241,7 @@ struct Adoption {
     }
 
     func check(_ status: SpaceStatus, _ publish: Publish) throws {
-        let root = try store.root(of: status.manifest.space)
+        let root = try store[status.manifest.space].root()
         guard root == publish.standing.root,
             status.head == 0 || status.acceptedAt == publish.acceptedAt
         else {
@@ -257,7 +258,7 @@ struct Adoption {
         var missing: [Hash32] = []
         for adoption in status.adoptions
         where missing.count < Limits.wantedPackCountMax && !missing.contains(adoption.fingerprint) {
-            if try !store.hasPack(adoption.fingerprint) { missing.append(adoption.fingerprint) }
+            if try !store.packs.has(adoption.fingerprint) { missing.append(adoption.fingerprint) }
         }
         return missing
     }
@@ -265,7 +266,7 @@ struct Adoption {
     /// Keeps a pack that the space adopted; others are left.
     func keep(_ named: NamedPack?, for staging: SpaceID) throws {
         guard let named else { return }
-        let adoptions = try store.adoptions(of: staging)
+        let adoptions = try store[staging].adoptions()
         guard adoptions.contains(where: { $0.fingerprint == named.fingerprint }) else { return }
         let files = named.pack.files.map { PackFile(path: $0.path, bytes: $0.content) }
         guard Fingerprint.pack(files) == named.fingerprint, (try? Pack(files: files)) != nil else {
@@ -283,8 +284,8 @@ struct Adoption {
     func complete(_ staging: SpaceID, _ publish: Publish) throws {
         try store[staging].takeAuthority()
         // Whoever published it has all of it: a copy of this one must not go on by itself.
-        try store.markServed(staging)
-        let status = try store.status(of: staging)
+        try store[staging].markServed()
+        let status = try store[staging].status()
         if status.head == publish.standing.size {
             let draft = try MovedEvent.draft(publish, of: store)
             _ = try store.append(Append(space: staging, content: .new([draft], .authority)))
@@ -294,7 +295,7 @@ struct Adoption {
 
     private func takeOver(_ staging: SpaceID, _ publish: Publish) throws -> Publication {
         try complete(staging, publish)
-        let status = try store.status(of: staging)
+        let status = try store[staging].status()
         let replicas = status.tallies.filter { !$0.isAuthority }.map(\.replica)
         var isTaken = false
         try whileQuiet { present in
@@ -320,7 +321,9 @@ struct Adoption {
     /// One that goes on is answered by what has the name, and else begins anew.
     func dropOthers() {
         // What is left of them if this fails means nothing.
-        for staging in (try? control.stagings(of: space.name)) ?? [] { try? store.remove(staging) }
+        for staging in (try? control.stagings(of: space.name)) ?? [] {
+            try? store[staging].remove()
+        }
     }
 }
 

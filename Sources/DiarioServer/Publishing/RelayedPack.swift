@@ -27,7 +27,7 @@ extension SpaceAuthority {
             )
         }
         try whileAlone { _, _ in
-            let (adoptions, types) = (try store.adoptions(of: space), try sharedTypes())
+            let (adoptions, types) = (try store[space].adoptions(), try sharedTypes())
             guard !adoptions.contains(where: { $0.fingerprint == named.fingerprint }) else {
                 return
             }
@@ -53,7 +53,7 @@ extension SpaceAuthority {
                 throw Refusal(.malformed, "The pack \(pack.name) has rows that do not fit.")
             }
             try store.keep(files, fingerprint: named.fingerprint)
-            _ = try store.append(batches.map { .new([$0], .authority) }, to: space)
+            _ = try store[space].append(batches.map { .new([$0], .authority) })
         }
     }
 }

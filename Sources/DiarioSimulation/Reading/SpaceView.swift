@@ -44,7 +44,7 @@ extension EventKinds {
     /// Reads a space through a cursor.
     package func view(of space: SpaceID, in store: LogStore) throws(LogError) -> SpaceView {
         var view = SpaceView()
-        view.released = try store.status(of: space).released
+        view.released = try store[space].status().released
         let seeds = try RawLog(store.directory).seeds(of: space)
         var cursor = try store.cursor(space)
         while let events = try cursor.next() {

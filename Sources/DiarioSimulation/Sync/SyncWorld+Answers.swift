@@ -173,8 +173,8 @@ extension SyncWorld {
                 standing: Standing(
                     lineage: lineage,
                     epoch: device.seen.epoch,
-                    size: store.standing(of: device.space).head,
-                    root: try store.root(of: device.space)
+                    size: store[device.space].standing().head,
+                    root: try store[device.space].root()
                 ),
                 replica: first.replica,
                 blocks: try store[device.space].pendingBlocks(events).blocks

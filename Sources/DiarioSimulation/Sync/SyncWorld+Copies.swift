@@ -110,7 +110,7 @@ extension SyncWorld {
     private func noteShared(_ device: Device) throws {
         guard let store = device.machine.store else { return }
         let status = try attempt("the status of \(device.name)") { () throws(LogError) in
-            try store.status(of: device.space)
+            try store[device.space].status()
         }
         sharedReplicas.insert(status.replica)
     }
@@ -142,7 +142,7 @@ extension SyncWorld {
     private func isServed() throws -> Bool {
         guard let store = server.machine.store, !server.isWaiting else { return false }
         return try attempt("the status of the server") { () throws(LogError) in
-            try store.status(of: space).manifest.isServed
+            try store[space].status().manifest.isServed
         }
     }
 
@@ -151,7 +151,7 @@ extension SyncWorld {
         guard server.isWaiting else { return }
         guard let store = server.machine.store else { return resumeLater() }
         server.machine.setClock(now)
-        do throws(LogError) { try store.resumeAuthority(of: space) } catch {
+        do throws(LogError) { try store[space].resumeAuthority() } catch {
             try judge(error, of: nil, "resume")
             return resumeLater()
         }

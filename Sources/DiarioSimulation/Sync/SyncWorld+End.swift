@@ -95,7 +95,7 @@ extension SyncWorld {
             guard device.request == nil, let store = device.machine.store,
                 device.seen.epoch == ledger.epoch
             else { return false }
-            let standing = store.standing(of: device.space)
+            let standing = store[device.space].standing()
             guard case .live = device.session?.machine.state,
                 device.session?.isRelaying == false
             else { return false }
@@ -107,7 +107,7 @@ extension SyncWorld {
     private var rest: String {
         devices.map { device in
             guard let store = device.machine.store else { return "\(device.name) is off" }
-            let standing = store.standing(of: device.space)
+            let standing = store[device.space].standing()
             let state = device.session.map { "\($0.machine.state)" } ?? "no session"
             return "\(device.name) at \(standing.head) of \(ledger.head) with "
                 + "\(standing.pending.count) runs pending, \(state)"
@@ -159,9 +159,9 @@ extension SyncWorld {
         }
         // Before it knows of a new epoch, it may have events that the authority lost.
         guard device.seen.epoch == ledger.epoch else { return }
-        let head = store.standing(of: device.space).head
+        let head = store[device.space].standing().head
         let (own, other) = try attempt("a root") { () throws(LogError) in
-            (try store.root(of: device.space), try serverStore[space].proofs.root(size: head))
+            (try store[device.space].root(), try serverStore[space].proofs.root(size: head))
         }
         guard let other, own == other else {
             throw Broken(.equal, "\(device.name) has another root at \(head)")

@@ -49,7 +49,7 @@ extension SyncWorld {
     private func listSegments() throws {
         guard let store = server.machine.store else { return }
         do throws(LogError) {
-            let end = try store.status(of: space).sealedEnd
+            let end = try store[space].status().sealedEnd
             guard end > 0 else { return }
             server.listing = try SegmentListing(of: space, in: store)
             trace.add("\(now) server lists segments to \(end)")
@@ -119,7 +119,7 @@ extension SyncWorld {
 extension SegmentListing {
     /// What a server lists of a space.
     package init(of space: SpaceID, in store: LogStore) throws(LogError) {
-        let manifest = try store.status(of: space).manifest
+        let manifest = try store[space].status().manifest
         let end = manifest.segments.last?.last ?? 0
         var segments: [Segment] = []
         for entry in manifest.segments {

@@ -70,7 +70,7 @@ extension SyncWorld {
         _ store: LogStore,
         _ digests: Digests
     ) throws {
-        let head = store.standing(of: device.space).head
+        let head = store[device.space].standing().head
         let rows = try attempt("a read of \(device.name)") { () throws(LogError) in
             let entries = try head == 0 ? [] : readEntries(1...head, of: device.space, in: store)
             return entries.map(\.row) + (try readLane(of: device, store).map(\.row))

@@ -145,7 +145,7 @@ extension SyncWorld {
     func readLedger() throws {
         guard let store = server.machine.store else { return }
         try readEpoch(store)
-        let head = store.standing(of: space).head
+        let head = store[space].standing().head
         guard head >= ledger.head else {
             throw Broken(.positions, "the head of the server went from \(ledger.head) to \(head)")
         }
@@ -163,7 +163,7 @@ extension SyncWorld {
     /// The epoch grows when a server was restored, and only then.
     private func readEpoch(_ store: LogStore) throws {
         let epoch = try attempt("the status of the server") { () throws(LogError) in
-            try store.status(of: space).manifest.epoch
+            try store[space].status().manifest.epoch
         }
         // It says itself which one comes; it may have died while it took its new ids, and then it
         // takes some again.
@@ -180,7 +180,7 @@ extension SyncWorld {
     /// The server came back: everything that a device may know must be as it was.
     func readLedgerAgain() throws {
         guard let store = server.machine.store else { return }
-        let head = store.standing(of: space).head
+        let head = store[space].standing().head
         let old = ledger
         guard head >= server.shownHead else {
             throw Broken(
@@ -237,7 +237,7 @@ extension SyncWorld {
     /// The ledger of the device's current epoch.
     private func history(of device: Device, _ store: LogStore) throws -> Ledger {
         let epoch = try attempt("the status of \(device.name)") { () throws(LogError) in
-            try store.status(of: device.space).manifest.epoch
+            try store[device.space].status().manifest.epoch
         }
         if device.seen.space != device.space {
             counts.renewals += 1
@@ -272,7 +272,7 @@ extension SyncWorld {
         try checkIndex(of: device.machine)
         let space = device.seen.space
         let history = try history(of: device, store)
-        let head = store.standing(of: device.space).head
+        let head = store[device.space].standing().head
         guard head <= history.head else {
             throw Broken(
                 .positions,
@@ -310,7 +310,7 @@ extension SyncWorld {
     ) throws {
         guard !device.others.isEmpty else { return }
         let kept = try readKept(of: device, store)
-        let head = Int(store.standing(of: device.space).head)
+        let head = Int(store[device.space].standing().head)
         var inbox: Set<Int64>?
         for token in device.others.sorted() where kept[token] == nil && !pending.contains(token) {
             let isBack = history.entries.prefix(head).contains { entry in
@@ -335,7 +335,7 @@ extension SyncWorld {
     func checkKept(_ device: Device) throws {
         guard let store = device.machine.store else { return }
         let history = try history(of: device, store)
-        let head = store.standing(of: device.space).head
+        let head = store[device.space].standing().head
         let pending = try checkLane(device, store, history)
         try checkOthers(device, store, history, pending: pending)
         var inbox: [Origin: Int64]?
@@ -376,7 +376,7 @@ extension SyncWorld {
         _ store: LogStore,
         _ history: Ledger
     ) throws -> Set<Int64> {
-        let head = store.standing(of: device.space).head
+        let head = store[device.space].standing().head
         let lane = try attempt("a read of \(device.name)") { () throws(LogError) in
             try readLane(of: device, store)
         }

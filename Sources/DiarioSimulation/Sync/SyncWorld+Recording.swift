@@ -16,7 +16,7 @@ extension SyncWorld {
     func record(_ device: Device, _ draw: inout SeededRandom) throws {
         guard let store = device.machine.store else { return }
         device.machine.setClock(now)
-        let base = store.standing(of: device.space).head
+        let base = store[device.space].standing().head
         var planned = Planned()
         for _ in 0..<(draw.oneIn(4) ? 2 : 1) { plan(&planned, of: device, base, &draw) }
         let append = Append(
@@ -81,7 +81,7 @@ extension SyncWorld {
     func recordAtServer(_ draw: inout SeededRandom) throws {
         guard let store = server.machine.store else { return }
         server.machine.setClock(now)
-        let base = store.standing(of: space).head
+        let base = store[space].standing().head
         var planned = Planned()
         let count = drawBatchSize(&draw)
         let drawn = (0..<count).map { _ in drawEvent(nil, base, &draw).event }

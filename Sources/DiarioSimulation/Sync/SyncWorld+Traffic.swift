@@ -122,7 +122,7 @@ extension SyncWorld {
         }
         guard try !takeCut(of: device) else { return }
         if let session = device.session { device.space = session.space }
-        let standing = store.standing(of: device.space)
+        let standing = store[device.space].standing()
         trace.add(
             "\(now) \(device.name) takes \(number): head \(standing.head), "
                 + "\(standing.pending.reduce(0) { $0 + $1.sequences.count }) pending"

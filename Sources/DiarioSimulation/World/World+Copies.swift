@@ -38,7 +38,7 @@ extension World {
         var ids: Set<ReplicaID> = []
         try attempt("status") { () throws(LogError) in
             for id in settled.ids {
-                let status = try store.status(of: id)
+                let status = try store[id].status()
                 ids.insert(status.replica)
                 if let authority = status.manifest.authority { ids.insert(authority) }
             }
@@ -191,7 +191,7 @@ extension World {
             }
             for id in settled.ids {
                 guard let root = settled.spaces[id]?.root() else { continue }
-                guard try store.root(of: id) == root else { throw .outOfOrder(what: "the root") }
+                guard try store[id].root() == root else { throw .outOfOrder(what: "the root") }
             }
         } catch {
             guard case .corrupt = error, path.hasPrefix("spaces/") else {

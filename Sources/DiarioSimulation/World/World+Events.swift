@@ -24,12 +24,7 @@ extension World {
             }
             planned.append(plan(id, space))
         }
-        let outcomes: [Result<AppendedBatches, LogError>]
-        do throws(LogError) {
-            outcomes = try store.append(planned.map(\.append))
-        } catch {
-            throw Violation("append: \(error)")
-        }
+        let outcomes = store.commit(planned.map(\.append))
         var line = "p\(process) append"
         var failure: LogError?
         for (planned, outcome) in zip(planned, outcomes) {
@@ -206,7 +201,7 @@ extension World {
         guard !runs.isEmpty else { return }
         let effect = Effect.promote(id, runs)
         let store = try store(process)
-        let sealed = store.sealedPendingCount(of: id)
+        let sealed = store[id].sealedPendingCount()
         do throws(LogError) {
             _ = try store.append(
                 Append(space: id, content: .promoted(runs))
@@ -216,7 +211,7 @@ extension World {
             note(effect, lostBy: error)
             return try judge(error, of: process, "promote")
         }
-        if store.sealedPendingCount(of: id) < sealed { sealedPromotionCount += 1 }
+        if store[id].sealedPendingCount() < sealed { sealedPromotionCount += 1 }
         let texts = runs.map { "\($0.firstSequence)+\($0.count)@\($0.firstPosition)" }
         trace.add("p\(process) promote \(id.text.suffix(3)) \(texts.joined(separator: " "))")
         settled = current
@@ -267,7 +262,7 @@ extension World {
         let effect = Effect.release(id, position)
         let store = try store(process)
         do throws(LogError) {
-            try store.release(id, upTo: position)
+            try store[id].release(upTo: position)
         } catch {
             trace.add("p\(process) release \(id.text.suffix(3)) \(position): \(name(error))")
             // It may fail after it was done, while the log is tidied.
@@ -308,7 +303,7 @@ extension World {
         let store = try store(process)
         guard settled.spaces.count > 1, let id = drawSpace(settled) else { return }
         do throws(LogError) {
-            try store.remove(id)
+            try store[id].remove()
         } catch {
             trace.add("p\(process) remove \(id.text.suffix(3)): \(name(error))")
             ghosts[id] = current.spaces[id]

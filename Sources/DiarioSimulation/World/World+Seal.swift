@@ -36,7 +36,7 @@ extension World {
         // A planned cut may come here, and files that cannot be removed stay.
         guard !hasPlannedCut, !hasFaults else { return }
         let manifest = try attempt("status") { () throws(LogError) in
-            try store.status(of: id).manifest
+            try store[id].status().manifest
         }
         let folder = LogPaths.segments(id)
         let names: [String]

@@ -202,7 +202,7 @@ extension World {
         let store = try store(process)
         for id in settled.ids {
             guard let expected = settled.spaces[id]?.root() else { continue }
-            let root = try attempt("root") { () throws(LogError) in try store.root(of: id) }
+            let root = try attempt("root") { () throws(LogError) in try store[id].root() }
             guard root == expected else { throw Violation("the root of \(id.text) is wrong") }
         }
         trace.add("p\(process) roots")
@@ -213,7 +213,7 @@ extension World {
         let store = try store(process)
         for pack in keptPacks.sorted().map(SimulatedPack.init) {
             let files = try attempt("pack \(pack.number)") { () throws(LogError) in
-                try store.packFiles(pack.fingerprint)
+                try store.packs.files(pack.fingerprint)
             }
             guard files == pack.files else { throw Violation("pack \(pack.number) changed") }
         }

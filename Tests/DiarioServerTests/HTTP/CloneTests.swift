@@ -28,10 +28,10 @@ struct CloneTests {
         let directory = try POSIXDirectory(path: path, access: .read)
         #expect(try directory.list("") == [LogPaths.directoryName])
         let space = try Space.open(at: path, access: .readWrite)
-        #expect(try space.store.root(of: space.id) == world.space.store.root(of: world.space.id))
+        #expect(try space.store[space.id].root() == world.space.store[world.space.id].root())
         #expect(try space.verify { _ in }.isOK)
         #expect(space.store.validate().isEmpty)
-        let status = try space.store.status(of: space.id)
+        let status = try space.store[space.id].status()
         #expect(status.manifest.authority == nil)
         #expect(status.head == world.head)
         #expect(try space.remote() == remote(world))
@@ -55,7 +55,7 @@ struct CloneTests {
         let world = try HTTPWorld()
         try await world.fill(count: 5000)
         try world.seal()
-        #expect(try world.space.store.segments(of: world.space.id).count == 2)
+        #expect(try world.space.store[world.space.id].segments().count == 2)
         try await world.fill(count: 300)
         try await Self.clone(world)
         try await Self.check(world)
@@ -142,7 +142,7 @@ struct CloneTests {
                     return !done
                 })
             else { return nil }
-            let entry = try? world.space.store.segments(of: world.space.id).first
+            let entry = try? world.space.store[world.space.id].segments().first
             let bytes = [UInt8](repeating: 1, count: entry?.segmentSize ?? 0)
             return LoopbackServer.reply(200, "application/octet-stream", bytes)
         }

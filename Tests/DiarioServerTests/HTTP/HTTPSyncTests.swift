@@ -221,7 +221,7 @@ struct HTTPSyncTests {
         try await HTTPWorld.weigh(diary)
         try await diary.publish(with: world.transport())
         try await diary.connect(with: world.transport())
-        let head = space.store.standing(of: space.id).head
+        let head = space.store[space.id].standing().head
         try await HTTPWorld.weigh(diary)
         for await status in diary.syncStatus where status.head > head && status.pending == 0 {
             break

@@ -55,7 +55,7 @@ final class HTTPWorld: Sendable {
 
     var port: Int { server.withLock { $0?.port ?? 0 } }
     var address: String { "http://127.0.0.1:\(port)/v1/spaces/home" }
-    var head: UInt64 { space.store.standing(of: space.id).head }
+    var head: UInt64 { space.store[space.id].standing().head }
     var connectionCount: Int { server.withLock { $0?.connectionCount ?? 0 } }
 
     /// The targets of all requests so far.
@@ -89,7 +89,7 @@ final class HTTPWorld: Sendable {
         )
         try LogStore.create(in: directory)
         let store = try Space.openStore(directory, access: .readWrite)
-        let lineage = try space.store.status(of: space.id).manifest.lineage
+        let lineage = try space.store[space.id].status().manifest.lineage
         try store.makeReplica(of: space.id, lineage: lineage, epoch: 0)
         return Diary(space: try Space(store: store, id: space.id))
     }
@@ -174,7 +174,7 @@ final class HTTPWorld: Sendable {
 
     private func segments() -> [LoopbackServer.Step] {
         do {
-            let manifest = try space.store.status(of: space.id).manifest
+            let manifest = try space.store[space.id].status().manifest
             let sealed = manifest.segments.last?.last ?? 0
             let root = try space.store[space.id].proofs.root(size: sealed)
             let items = try manifest.segments.map { entry in

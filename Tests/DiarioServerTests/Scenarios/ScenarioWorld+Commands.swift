@@ -75,8 +75,8 @@ extension ScenarioWorld {
         case "is backed up": backUpServer()
         case "is restored from its backup": try restoreServer(isNoticed: true)
         case "is set back unnoticed": try restoreServer(isNoticed: false)
-        case "resumes": try server.store.resumeAuthority(of: server.space)
-        case "is held": try server.store.holdAuthority(of: server.space)
+        case "resumes": try server.store[server.space].resumeAuthority()
+        case "is held": try server.store[server.space].holdAuthority()
         case "is wiped": try wipeServer()
         case "shows its log":
             trace += try log(of: Space(store: server.store, id: server.space))
@@ -137,7 +137,7 @@ extension ScenarioWorld {
         case "its inbox": trace += try inbox(of: name)
         case "its clock":
             let device = try device(name)
-            let own = try device.store.status(of: device.session.space).clock.milliseconds
+            let own = try device.store[device.session.space].status().clock.milliseconds
             let lead = own - clock.now.milliseconds
             trace.append(lead > 1000 ? "\(lead / 1000) s ahead" : "as the server's")
         default: return false

@@ -129,7 +129,7 @@ extension ScenarioWorld {
     /// Where a replica stands.
     func state(of name: String) throws -> String {
         let device = try device(name)
-        let standing = device.store.standing(of: device.session.space)
+        let standing = device.store[device.session.space].standing()
         let pending = standing.pending.map {
             range($0.replica, $0.sequences.lowerBound, $0.sequences.upperBound)
         }
@@ -153,14 +153,14 @@ extension ScenarioWorld {
 
     /// Who has the same log as whom.
     func comparison() throws -> String {
-        let root = try server.store.root(of: server.space)
+        let root = try server.store[server.space].root()
         var (same, others) = (["server"], [String]())
         for (name, device) in devices.sorted(by: { $0.key < $1.key }) {
-            let isSame = try device.store.root(of: device.session.space) == root
+            let isSame = try device.store[device.session.space].root() == root
             if isSame { same.append(name) } else { others.append(name) }
         }
         let line =
-            "the same log of \(server.store.standing(of: server.space).head) events: "
+            "the same log of \(server.store[server.space].standing().head) events: "
             + same.joined(separator: ", ")
         return others.isEmpty ? line : line + "; another one: " + others.joined(separator: ", ")
     }

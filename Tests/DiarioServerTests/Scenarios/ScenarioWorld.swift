@@ -181,9 +181,9 @@ final class ScenarioWorld {
 
     /// Gives names to ids that are new, and says so.
     func noteNames() {
-        note("server", try? server.store.status(of: server.space).manifest.authority)
+        note("server", try? server.store[server.space].status().manifest.authority)
         for (name, device) in devices.sorted(by: { $0.key < $1.key }) {
-            let status = try? device.store.status(of: device.session.space)
+            let status = try? device.store[device.session.space].status()
             note(name, status?.replica)
             // Who gives positions writes what it says under an id of its own.
             note("\(name)'s authority", status?.manifest.authority)
