@@ -122,12 +122,10 @@ package struct LogVerify: ~Copyable {
         _ budget: Int,
         _ visit: (VerifiedEvents) -> String?
     ) throws(LogError) -> Bool {
-        var rest = budget
-        while let part = parts.last {
-            guard rest > 0 else { return true }
-            rest -= try read(part, visit)
+        try spend(budget) { () throws(LogError) in
+            guard let part = parts.last else { return nil }
+            return try read(part, visit)
         }
-        return false
     }
 
     /// Reads the next piece of a part; gives its size.

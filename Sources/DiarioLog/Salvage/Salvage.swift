@@ -59,12 +59,7 @@ package struct Salvage: ~Copyable {
     /// Goes on by about so many bytes, or by a file of the log or a segment; false once all was
     /// written.
     package mutating func step(_ budget: Int) throws(LogError) -> Bool {
-        var rest = budget
-        while rest > 0 {
-            guard let size = try step() else { return false }
-            rest -= size
-        }
-        return true
+        try spend(budget) { () throws(LogError) in try step() }
     }
 
     private mutating func step() throws(LogError) -> Int? {

@@ -157,21 +157,17 @@ package struct SealReport: Equatable, Sendable {
     ///
     /// - Throws: `.noSchema` if a type's schema is missing.
     package mutating func step(_ budget: Int) throws(LogError) -> Bool {
-        var rest = budget
-        repeat {
+        try spend(budget) { () throws(LogError) in
             switch stage {
-            case .positions: rest -= try sealPositions()
+            case .positions: return try sealPositions()
             case .lanes:
-                guard let size = try sealLanes() else {
-                    stage = .done
-                    report.sealedEnd = manifest.segments.last?.last ?? 0
-                    return false
-                }
-                rest -= size
-            case .done: return false
+                if let size = try sealLanes() { return size }
+                stage = .done
+                report.sealedEnd = manifest.segments.last?.last ?? 0
+                return nil
+            case .done: return nil
             }
-        } while rest > 0
-        return true
+        }
     }
 
     private mutating func sealPositions() throws(LogError) -> Int {
