@@ -1,5 +1,6 @@
 package import DiarioCore
 package import DiarioCrypto
+package import DiarioFormat
 import DiarioFrames
 package import DiarioSchema
 package import DiarioStorage
@@ -14,6 +15,8 @@ package final class LogStore: Sendable {
     let shared: LogShared
     private let writer: FairLock<Writer>
     private let isClosed = Atomic(false)
+    /// Does what is due while no call is running; nil where nothing may happen by itself.
+    package let helper: (any LogHelper)?
     /// The granted access, which can be less than the requested one.
     package let access: Access
     /// Damage; what follows it was not read, and nothing is written.
@@ -62,14 +65,14 @@ package final class LogStore: Sendable {
             entropy: entropy,
             engine: engine,
             types: types,
-            sizes: sizes,
-            helper: helper
+            sizes: sizes
         )
+        self.helper = helper
         lock =
             try !mayWrite
             ? nil
             : storing { () throws(StorageError) in try directory.lock(LogPaths.lock) }
-        var writer = Writer(store: shared, lock: lock)
+        var writer = Writer(store: shared, lock: lock) { helper?.hashSoon() }
         try writer.start(isDraft: isDraft)
         opened = writer.report
         self.writer = FairLock(writer)
@@ -103,6 +106,18 @@ package final class LogStore: Sendable {
         }
     }
 
+    /// The facts that an authority recorded in a block with positions.
+    package func facts(
+        in block: [UInt8],
+        _ head: BlockHead
+    ) throws(LogError) -> EngineReader.Facts {
+        do throws(FormatError) {
+            return try shared.engine.facts(in: block.span, head.summary)
+        } catch {
+            throw .format(error)
+        }
+    }
+
     // MARK: Appending
 
     /// Appends: when this returns, the events survive a power cut.
@@ -110,7 +125,7 @@ package final class LogStore: Sendable {
     /// With a helper, what other threads append at the same time may share the sync. When it
     /// throws, nothing of `append` is in the log.
     package func append(_ append: Append) throws(LogError) -> AppendedBatches {
-        if let helper = shared.helper { return try helper.commit(append).get() }
+        if let helper { return try helper.commit(append).get() }
         return try commit([append])[0].get()
     }
 
@@ -128,16 +143,13 @@ package final class LogStore: Sendable {
 
     /// Sees to what a commit left to be done.
     private func seeToRest() {
-        guard let helper = shared.helper else { return shared.hashes.hashQueue(in: shared) }
+        guard let helper else { return shared.hashes.hashQueue(in: shared) }
         if shared.sealing.takeCall() { helper.sealSoon() }
         if shared.hashes.isOverdue { shared.hashes.hashQueue(in: shared) }
     }
 
     /// Hashes what was committed and waits for that.
     package func hashDue() { shared.hashes.hashQueue(in: shared) }
-
-    /// Does background work while no call is running.
-    package var helper: (any LogHelper)? { shared.helper }
 
     // MARK: The writer
 
@@ -197,7 +209,7 @@ package final class LogStore: Sendable {
         // Whoever closes a log may take its folder away, so nothing is written to it after this.
         // A segment that is being sealed is sealed to its end.
         shared.sealing.isEnding.store(true, ordering: .sequentiallyConsistent)
-        shared.helper?.end()
+        helper?.end()
         try writer.withLock { (writer) throws(LogError) in
             guard !isClosed.exchange(true, ordering: .relaxed), access == .readWrite else {
                 return

@@ -100,7 +100,7 @@ extension Writer {
         guard draft.recordCount > 0 else { return }
         let end = draft.bytes.count
         // While this thread waits for the disk there is a processor to hash with.
-        if store.hashes.isDue { store.helper?.hashSoon() }
+        if store.hashes.isDue { hashSoon() }
         let place: FramePlace
         do throws(FrameError) {
             place = try frames.log.append(&draft.bytes, recordCount: draft.recordCount)

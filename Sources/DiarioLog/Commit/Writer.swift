@@ -9,6 +9,7 @@ import Synchronization
 /// What the one who writes to a log needs: handed from thread to thread, used by one at a time.
 struct Writer: ~Copyable {
     let store: LogShared
+    let hashSoon: @Sendable () -> Void
     var frames: SharedFrames
     /// Spaces that were written to, with who writes.
     var homes: [SpaceID: SpaceHome] = [:]
@@ -24,8 +25,14 @@ struct Writer: ~Copyable {
     /// Bytes of frames after which it is looked whether the log holds too much.
     var bytesToLook = 0
 
-    init(store: LogShared, lock: (any DirectoryLock)?) {
+    /// `hashSoon` is told that events wait to be hashed.
+    init(
+        store: LogShared,
+        lock: (any DirectoryLock)?,
+        hashSoon: @escaping @Sendable () -> Void
+    ) {
         self.store = store
+        self.hashSoon = hashSoon
         frames = SharedFrames(store, lock)
     }
 

@@ -143,3 +143,18 @@ package enum LogPaths {
         path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
     }
 }
+
+/// A file that readers may have open.
+enum FileName: Hashable, Sendable {
+    case log(UInt64)
+    case segment(SegmentName, SpaceID)
+    case sidecar(SegmentName, SpaceID)
+
+    var path: String {
+        switch self {
+        case .log(let number): FramePaths.file(number)
+        case .segment(let name, let space): LogPaths.segment(name, of: space)
+        case .sidecar(let name, let space): LogPaths.sidecar(name, of: space)
+        }
+    }
+}

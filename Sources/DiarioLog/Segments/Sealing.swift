@@ -2,6 +2,17 @@ import DiarioCore
 import DiarioFormat
 import Synchronization
 
+/// The part of a space that is sealed.
+enum SealExtent {
+    /// Complete runs.
+    case complete
+    /// Those, and what is left, in a short segment in whose place others come.
+    case all
+    /// The same, but short segments may be left to lie beside one another: for a tail that has to
+    /// leave the log at little cost.
+    case tail
+}
+
 /// The work of sealing in the background, and the plan that it learned.
 final class Sealing: Sendable {
     private struct State: Sendable {

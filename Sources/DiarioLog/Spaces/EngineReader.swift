@@ -148,17 +148,3 @@ package struct RefusedRun: Hashable, Sendable {
         self.position = position
     }
 }
-
-extension LogStore {
-    /// The facts that an authority recorded in a block with positions.
-    package func facts(
-        in block: [UInt8],
-        _ head: BlockHead
-    ) throws(LogError) -> EngineReader.Facts {
-        do throws(FormatError) {
-            return try shared.engine.facts(in: block.span, head.summary)
-        } catch {
-            throw .format(error)
-        }
-    }
-}

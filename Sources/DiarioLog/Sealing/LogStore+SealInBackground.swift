@@ -37,7 +37,7 @@ extension LogStore {
     ///
     /// Failures are kept to be shown: what was acknowledged is safe where it is.
     package func sealBeforeClose() {
-        guard access == .readWrite, shared.helper != nil else { return }
+        guard access == .readWrite, helper != nil else { return }
         _ = sealDue()
     }
 

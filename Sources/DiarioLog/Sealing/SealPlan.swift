@@ -1,14 +1,3 @@
-/// The part of a space that is sealed.
-enum SealExtent {
-    /// Complete runs.
-    case complete
-    /// Those, and what is left, in a short segment in whose place others come.
-    case all
-    /// The same, but short segments may be left to lie beside one another: for a tail that has to
-    /// leave the log at little cost.
-    case tail
-}
-
 /// The positions that are sealed next, and the segments that the new ones replace.
 ///
 /// A pure function of the manifest and the head, so that it decides the same after a crash.

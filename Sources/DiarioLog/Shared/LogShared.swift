@@ -14,8 +14,6 @@ final class LogShared: Sendable {
     /// Types whose schemas the program brings along.
     let types: [EventType]
     let sizes: LogSizes
-    /// Does what is due while no call is running; nil where nothing may happen by itself.
-    let helper: (any LogHelper)?
     let files: OpenFiles
     let hashes = Hashes()
     let segments = SegmentShelf()
@@ -31,8 +29,7 @@ final class LogShared: Sendable {
         entropy: any EntropySource,
         engine: EngineReader,
         types: [EventType],
-        sizes: LogSizes,
-        helper: (any LogHelper)?
+        sizes: LogSizes
     ) {
         self.directory = directory
         self.time = time
@@ -40,7 +37,6 @@ final class LogShared: Sendable {
         self.engine = engine
         self.types = types
         self.sizes = sizes
-        self.helper = helper
         files = OpenFiles(directory: directory)
         packs = KeptPacks(directory)
     }
@@ -82,20 +78,30 @@ extension LogShared {
         }
         return true
     }
-}
 
-/// A file that readers may have open.
-enum FileName: Hashable, Sendable {
-    case log(UInt64)
-    case segment(SegmentName, SpaceID)
-    case sidecar(SegmentName, SpaceID)
-
-    var path: String {
-        switch self {
-        case .log(let number): FramePaths.file(number)
-        case .segment(let name, let space): LogPaths.segment(name, of: space)
-        case .sidecar(let name, let space): LogPaths.sidecar(name, of: space)
+    /// The lowest position that can be read here: 1, unless positions were released that no
+    /// segment holds.
+    func firstReadable(_ space: SpaceID, released: UInt64) throws(LogError) -> UInt64 {
+        guard released > 0 else { return 1 }
+        var list = segments.known(of: space)?.segments ?? []
+        if (list.last?.last ?? 0) < released {
+            list = try segments.readLists(of: space, in: directory).segments
         }
+        guard let first = list.first, let last = list.last, last.last >= released else {
+            return released + 1
+        }
+        return first.first
+    }
+
+    /// A fault if the log, as far as it is known, ends before a position that is sealed.
+    func shortFault(of space: SpaceID, sealed end: UInt64) -> Fault? {
+        let head = index.withLock { $0[space].head }
+        guard head < end else { return nil }
+        return Fault(
+            file: FramePaths.folder,
+            offset: 0,
+            what: "the log ends at position \(head), but \(end) are sealed"
+        )
     }
 }
 

@@ -132,3 +132,10 @@ func storing<Result: ~Copyable>(
 ) throws(LogError) -> Result {
     do { return try body() } catch { throw .storage(error) }
 }
+
+extension LogError {
+    var fault: Fault? {
+        guard case .corrupt(let fault) = self else { return nil }
+        return fault
+    }
+}

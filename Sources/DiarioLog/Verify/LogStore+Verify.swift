@@ -49,23 +49,3 @@ extension SpaceLog {
         return shared.shortFault(of: space, sealed: end)
     }
 }
-
-extension LogShared {
-    /// A fault if the log, as far as it is known, ends before a position that is sealed.
-    func shortFault(of space: SpaceID, sealed end: UInt64) -> Fault? {
-        let head = index.withLock { $0[space].head }
-        guard head < end else { return nil }
-        return Fault(
-            file: FramePaths.folder,
-            offset: 0,
-            what: "the log ends at position \(head), but \(end) are sealed"
-        )
-    }
-}
-
-extension LogError {
-    var fault: Fault? {
-        guard case .corrupt(let fault) = self else { return nil }
-        return fault
-    }
-}
