@@ -94,8 +94,7 @@ extension LogStore {
             while true {
                 try Files.makeDirectoryDurably(LogPaths.space(space), in: directory)
                 do throws(StorageError) {
-                    let lock = try directory.lock(LogPaths.sealingLock(space))
-                    try lock.acquire(waitSeconds: Limits.lockWaitSecondsMax)
+                    let lock = try Files.acquire(LogPaths.sealingLock(space), in: directory)
                     if try directory.exists(LogPaths.space(space)) { return lock }
                     lock.release()
                 } catch .notFound {

@@ -40,9 +40,7 @@ extension SpaceLog {
         // Whoever is sealing it comes to an end first, or files would come back.
         let sealing = try storing { () throws(StorageError) -> (any DirectoryLock)? in
             guard try directory.exists(LogPaths.space(space)) else { return nil }
-            let lock = try directory.lock(LogPaths.sealingLock(space))
-            try lock.acquire(waitSeconds: Limits.lockWaitSecondsMax)
-            return lock
+            return try Files.acquire(LogPaths.sealingLock(space), in: directory)
         }
         defer { sealing?.release() }
         try removeFiles()
@@ -101,11 +99,9 @@ extension SpaceLog {
 
     /// Held while a staging space is filled and takes its place, so that nobody clears it away.
     package func stagingLock() throws(LogError) -> any DirectoryLock {
+        // Whoever clears remains away lets it go at once.
         try storing { () throws(StorageError) in
-            let lock = try shared.directory.lock(LogPaths.stagingLock(space))
-            // Whoever clears remains away lets it go at once.
-            try lock.acquire(waitSeconds: Limits.lockWaitSecondsMax)
-            return lock
+            try Files.acquire(LogPaths.stagingLock(space), in: shared.directory)
         }
     }
 }

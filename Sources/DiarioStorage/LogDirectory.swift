@@ -1,3 +1,5 @@
+import DiarioCore
+
 /// A data directory: the only way to files.
 ///
 /// Paths are relative to it, with `/` between names; "" is the directory itself. A path that is
@@ -138,6 +140,16 @@ package enum Files {
             child = StoragePath.parent(of: child)
             try directory.syncDirectory(child)
         }
+    }
+
+    /// The lock of that name, once nobody else has it.
+    package static func acquire(
+        _ path: String,
+        in directory: any LogDirectory
+    ) throws(StorageError) -> any DirectoryLock {
+        let lock = try directory.lock(path)
+        try lock.acquire(waitSeconds: Limits.lockWaitSecondsMax)
+        return lock
     }
 
     /// Takes the lock if nobody has it; false if somebody has.

@@ -98,7 +98,7 @@ enum TypeRules {
         "DiarioFormat": [[""], ["Blocks", "Columns", "Hashes", "Rows", "Wire"]],
         "DiarioHTTP": [[""], ["Server"], ["API"]],
         "DiarioLog": [
-            // What sealed events were read from is closed where other threads hash.
+            // Segments are read through the files that all readers share, and hashed from there.
             ["Layout"], ["Spaces"], ["Segments", "Shared"], ["Commit"], [""], ["Tiles"],
             ["Sealing"], ["Verify"], ["Backup"], ["Exchange"], ["Renewal"], ["Salvage"],
         ],

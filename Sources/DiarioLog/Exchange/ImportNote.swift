@@ -218,25 +218,26 @@ package struct ImportFiles: Sendable {
     let log: LogStore
     let space: SpaceID
 
-    private var directory: any LogDirectory { log.directory }
+    private var folder: SpaceFolder {
+        SpaceFolder(
+            log: log,
+            space: space,
+            path: LogPaths.imports(space),
+            sizeMax: ImportNote.sizeMax
+        )
+    }
 
     /// Sees to it that nobody else imports into a space, until the lock is released.
     package func hold() throws(LogError) -> any DirectoryLock {
-        guard log.access == .readWrite else { throw .readOnly }
-        return try storing { () throws(StorageError) in
-            let folder = LogPaths.imports(space)
-            try Files.makeDirectoryDurably(folder, below: LogPaths.space(space), in: directory)
-            let lock = try directory.lock(LogPaths.importsLock(space))
-            try lock.acquire(waitSeconds: Limits.lockWaitSecondsMax)
-            return lock
-        }
+        try folder.hold(LogPaths.importsLock(space))
     }
 
     /// What this replica noted of its imports into a space, and what is wrong with such files.
     package func read() throws(LogError) -> (notes: [ImportNote], faults: [Fault]) {
         var (notes, faults): ([ImportNote], [Fault]) = ([], [])
-        for path in try paths() {
-            guard let bytes = try file(path) else { continue }
+        for name in try folder.names().filter(LogPaths.isImportNote) {
+            let path = folder.path + "/" + name
+            guard let bytes = try folder.contents(path) else { continue }
             do throws(FormatError) {
                 let note = try ImportNote(bytes.span)
                 guard path == self.path(of: note) else { throw .malformed(.imports, at: 8) }
@@ -259,44 +260,16 @@ package struct ImportFiles: Sendable {
         guard note.size <= ImportNote.sizeMax else {
             throw .storage(.tooLarge(path, size: Int64(note.size)))
         }
-        try storing { () throws(StorageError) in
-            let folder = LogPaths.imports(space)
-            try Files.makeDirectoryDurably(folder, below: LogPaths.space(space), in: directory)
-            try Files.replace(path, with: note.encoded(), in: directory)
-        }
+        try folder.write([(path, note.encoded())])
     }
 
     /// Removes notes, durably; the caller holds the imports.
     package func remove(_ notes: [ImportNote]) throws(LogError) {
-        guard !notes.isEmpty else { return }
-        try storing { () throws(StorageError) in
-            for note in notes { try Files.removeTree(path(of: note), in: directory) }
-            try directory.syncDirectory(LogPaths.imports(space))
-        }
+        try folder.remove(notes.map { path(of: $0) })
     }
 
     private func path(of note: ImportNote) -> String {
         note.group.map { LogPaths.importNote($0.first, of: space) }
             ?? LogPaths.knownImports(space)
-    }
-
-    /// The files, in order of their names.
-    private func paths() throws(LogError) -> [String] {
-        try storing { () throws(StorageError) in
-            let folder = LogPaths.imports(space)
-            guard try directory.exists(folder) else { return [] }
-            return try directory.list(folder).filter(LogPaths.isImportNote).sorted()
-                .map { folder + "/" + $0 }
-        }
-    }
-
-    /// The bytes of a file; nil if somebody has removed it meanwhile.
-    private func file(_ path: String) throws(LogError) -> [UInt8]? {
-        do throws(StorageError) {
-            return try Files.contents(of: path, in: directory, sizeMax: ImportNote.sizeMax)
-        } catch {
-            if case .notFound = error { return nil }
-            throw .storage(error)
-        }
     }
 }

@@ -90,25 +90,26 @@ package struct InboxFiles: Sendable {
     let log: LogStore
     let space: SpaceID
 
-    var directory: any LogDirectory { log.directory }
+    var folder: SpaceFolder {
+        SpaceFolder(
+            log: log,
+            space: space,
+            path: LogPaths.inbox(space),
+            sizeMax: 2 * Limits.blockSizeMax
+        )
+    }
 
     /// Keeps refused events in the inbox of a space; they are on disk when this returns.
     package func keep(_ entries: [InboxEntry]) throws(LogError) {
         guard !entries.isEmpty else { return }
         // Under the lock, since two processes may sync at once, and be told of the same refusals.
-        try log.withWriter { (writer) throws(LogError) in
-            try storing { () throws(StorageError) in
-                let folder = LogPaths.inbox(space)
-                try Files.makeDirectoryDurably(folder, below: LogPaths.space(space), in: directory)
-                for entry in entries {
-                    try Files.replace(
-                        LogPaths.inboxEntry(entry.replica, entry.sequences.lowerBound, of: space),
-                        with: entry.encoded(),
-                        in: directory
-                    )
-                }
-            }
+        try log.withWriter { (_) throws(LogError) in
+            try folder.write(entries.map { (path(of: $0), $0.encoded()) })
         }
+    }
+
+    private func path(of entry: InboxEntry) -> String {
+        LogPaths.inboxEntry(entry.replica, entry.sequences.lowerBound, of: space)
     }
 
     /// What is in the inbox of a space, in order of replica and sequence.
@@ -124,15 +125,12 @@ package struct InboxFiles: Sendable {
     package func read() throws(LogError) -> (entries: [InboxEntry], faults: [Fault]) {
         let pending = log[space].standing().pending
         var (entries, faults): ([InboxEntry], [Fault]) = ([], [])
-        for name in try names().filter(LogPaths.isInboxEntry) {
+        for name in try folder.names().filter(LogPaths.isInboxEntry) {
             let path = LogPaths.inbox(space) + "/" + name
-            guard let bytes = try file(path) else { continue }
+            guard let bytes = try folder.contents(path) else { continue }
             do throws(FormatError) {
                 let entry = try InboxEntry(bytes.span)
-                let first = entry.sequences.lowerBound
-                guard path == LogPaths.inboxEntry(entry.replica, first, of: space) else {
-                    throw .malformed(.inbox, at: 0)
-                }
+                guard path == self.path(of: entry) else { throw .malformed(.inbox, at: 0) }
                 let isPending = pending.contains {
                     $0.replica == entry.replica && $0.sequences.overlaps(entry.sequences)
                 }
@@ -145,37 +143,5 @@ package struct InboxFiles: Sendable {
     }
 
     /// Removes an entry for good.
-    package func drop(_ entry: InboxEntry) throws(LogError) {
-        let first = entry.sequences.lowerBound
-        try remove([LogPaths.inboxEntry(entry.replica, first, of: space)])
-    }
-
-    func remove(_ paths: [String]) throws(LogError) {
-        try storing { () throws(StorageError) in
-            var isThere = false
-            for path in paths where try directory.exists(path) {
-                try directory.remove(path)
-                isThere = true
-            }
-            if isThere { try directory.syncDirectory(LogPaths.inbox(space)) }
-        }
-    }
-
-    /// The names of the files of an inbox.
-    func names() throws(LogError) -> [String] {
-        try storing { () throws(StorageError) in
-            let folder = LogPaths.inbox(space)
-            return try directory.exists(folder) ? try directory.list(folder) : []
-        }
-    }
-
-    /// The bytes of a file of an inbox; nil if somebody has removed it meanwhile.
-    func file(_ path: String) throws(LogError) -> [UInt8]? {
-        do throws(StorageError) {
-            return try Files.contents(of: path, in: directory, sizeMax: 2 * Limits.blockSizeMax)
-        } catch {
-            if case .notFound = error { return nil }
-            throw .storage(error)
-        }
-    }
+    package func drop(_ entry: InboxEntry) throws(LogError) { try folder.remove([path(of: entry)]) }
 }

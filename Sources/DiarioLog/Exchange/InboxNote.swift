@@ -63,30 +63,19 @@ extension InboxFiles {
     /// Sees to it that nobody else takes anything out of the inbox of a space, until the lock is
     /// released.
     package func hold() throws(LogError) -> any DirectoryLock {
-        guard log.access == .readWrite else { throw .readOnly }
-        return try storing { () throws(StorageError) in
-            try Files.makeDirectoryDurably(
-                LogPaths.inbox(space),
-                below: LogPaths.space(space),
-                in: directory
-            )
-            let lock = try directory.lock(LogPaths.inboxLock(space))
-            try lock.acquire(waitSeconds: Limits.lockWaitSecondsMax)
-            return lock
-        }
+        try folder.hold(LogPaths.inboxLock(space))
     }
 
     /// What is said in the inbox of batches that are recorded again, and what is wrong with such
     /// files.
     package func readNotes() throws(LogError) -> (notes: [InboxNote], faults: [Fault]) {
         var (notes, faults): ([InboxNote], [Fault]) = ([], [])
-        for name in try names().filter(LogPaths.isInboxNote) {
+        for name in try folder.names().filter(LogPaths.isInboxNote) {
             let path = LogPaths.inbox(space) + "/" + name
-            guard let bytes = try file(path) else { continue }
+            guard let bytes = try folder.contents(path) else { continue }
             do throws(FormatError) {
                 let note = try InboxNote(bytes.span)
-                guard path == LogPaths.inboxNote(note.old.replica, note.old.sequence, of: space)
-                else { throw .malformed(.inbox, at: 8) }
+                guard path == self.path(of: note) else { throw .malformed(.inbox, at: 8) }
                 notes.append(note)
             } catch {
                 faults.append(Fault(file: path, offset: error.offset, what: error.message))
@@ -102,31 +91,23 @@ extension InboxFiles {
 
     /// Writes a note down, durably; the caller holds the inbox.
     package func keep(_ note: InboxNote) throws(LogError) {
-        try storing { () throws(StorageError) in
-            try Files.makeDirectoryDurably(
-                LogPaths.inbox(space),
-                below: LogPaths.space(space),
-                in: directory
-            )
-            try Files.replace(
-                LogPaths.inboxNote(note.old.replica, note.old.sequence, of: space),
-                with: note.encoded(),
-                in: directory
-            )
-        }
+        try folder.write([(path(of: note), note.encoded())])
+    }
+
+    private func path(of note: InboxNote) -> String {
+        LogPaths.inboxNote(note.old.replica, note.old.sequence, of: space)
     }
 
     /// Removes notes; the caller holds the inbox.
     package func remove(_ notes: [InboxNote]) throws(LogError) {
-        let paths = notes.map { LogPaths.inboxNote($0.old.replica, $0.old.sequence, of: space) }
-        try remove(paths)
+        try folder.remove(notes.map { path(of: $0) })
     }
 
     /// Removes all notes if no batch is left; the caller holds the inbox.
     package func tidy() throws(LogError) {
-        let names = try names()
+        let names = try folder.names()
         guard !names.contains(where: LogPaths.isInboxEntry) else { return }
         let notes = names.filter(LogPaths.isInboxNote)
-        try remove(notes.map { LogPaths.inbox(space) + "/" + $0 })
+        try folder.remove(notes.map { folder.path + "/" + $0 })
     }
 }

@@ -16,7 +16,16 @@ package struct KeptFiles: Sendable {
     let log: LogStore
     let space: SpaceID
 
-    private var directory: any LogDirectory { log.directory }
+    private var folder: SpaceFolder {
+        SpaceFolder(
+            log: log,
+            space: space,
+            path: LogPaths.kept(space),
+            sizeMax: KeptEvents.sizeMax
+        )
+    }
+
+    private func path(_ number: UInt64) -> String { LogPaths.keptFile(number, of: space) }
 
     /// How many events of others are kept, and of how many replicas.
     ///
@@ -33,23 +42,13 @@ package struct KeptFiles: Sendable {
 
     /// The numbers of the files of kept events, in order.
     package func numbers() throws(LogError) -> [UInt64] {
-        try storing { () throws(StorageError) in
-            let folder = LogPaths.kept(space)
-            guard try directory.exists(folder) else { return [] }
-            return try directory.list(folder).compactMap { LogPaths.keptNumber($0) }.sorted()
-        }
+        try folder.names().compactMap { LogPaths.keptNumber($0) }.sorted()
     }
 
     /// A file of kept events; nil if somebody has removed it meanwhile.
     package func file(_ number: UInt64) throws(LogError) -> KeptEvents? {
-        let path = LogPaths.keptFile(number, of: space)
-        let bytes: [UInt8]
-        do throws(StorageError) {
-            bytes = try Files.contents(of: path, in: directory, sizeMax: KeptEvents.sizeMax)
-        } catch {
-            if case .notFound = error { return nil }
-            throw .storage(error)
-        }
+        let path = path(number)
+        guard let bytes = try folder.contents(path) else { return nil }
         do throws(FormatError) { return try KeptEvents(bytes.span) } catch {
             throw .corrupt(Fault(file: path, offset: error.offset, what: error.message))
         }
@@ -78,45 +77,22 @@ package struct KeptFiles: Sendable {
 
     /// Writes one file of kept events, durably, behind those that are there.
     func append(_ file: [UInt8]) throws(LogError) {
-        try log.withWriter { (writer) throws(LogError) in
-            let number = (try numbers().last ?? 0) + 1
-            try storing { () throws(StorageError) in
-                try Files.makeDirectoryDurably(
-                    LogPaths.kept(space),
-                    below: LogPaths.space(space),
-                    in: directory
-                )
-                try Files.replace(LogPaths.keptFile(number, of: space), with: file, in: directory)
-            }
+        try log.withWriter { (_) throws(LogError) in
+            try folder.write([(path((try numbers().last ?? 0) + 1), file)])
         }
     }
 
     /// Copies what is kept of a space to the one that is to take its place.
     func copy(to new: SpaceID) throws(LogError) {
         for number in try numbers() {
-            let path = LogPaths.keptFile(number, of: space)
-            let bytes: [UInt8]
-            do throws(StorageError) {
-                bytes = try Files.contents(of: path, in: directory, sizeMax: KeptEvents.sizeMax)
-            } catch {
-                if case .notFound = error { continue }
-                throw .storage(error)
-            }
-            try log[new].kept.append(bytes)
+            if let bytes = try folder.contents(path(number)) { try log[new].kept.append(bytes) }
         }
     }
 
     /// Forgets all kept events; durable when this returns.
     package func removeAll() throws(LogError) {
-        try log.withWriter { (writer) throws(LogError) in
-            for number in try numbers() { try removeFile(number) }
-        }
-    }
-
-    private func removeFile(_ number: UInt64) throws(LogError) {
-        try storing { () throws(StorageError) in
-            try directory.remove(LogPaths.keptFile(number, of: space))
-            try directory.syncDirectory(LogPaths.kept(space))
+        try log.withWriter { (_) throws(LogError) in
+            try folder.remove(try numbers().map { path($0) })
         }
     }
 
@@ -200,7 +176,7 @@ package struct KeptFiles: Sendable {
         in number: UInt64
     ) throws(LogError) {
         guard !origins.isEmpty else { return }
-        try log.withWriter { (writer) throws(LogError) in
+        try log.withWriter { (_) throws(LogError) in
             guard let kept = try file(number) else { return }
             var rest = KeptBlocks()
             for block in kept.blocks {
@@ -210,11 +186,9 @@ package struct KeptFiles: Sendable {
                 }
             }
             guard let file = rest.take(at: kept.writtenAt) else {
-                return try removeFile(number)
+                return try folder.remove([path(number)])
             }
-            try storing { () throws(StorageError) in
-                try Files.replace(LogPaths.keptFile(number, of: space), with: file, in: directory)
-            }
+            try folder.write([(path(number), file)])
         }
     }
 

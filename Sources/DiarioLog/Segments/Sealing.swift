@@ -73,8 +73,6 @@ final class Sealing: Sendable {
         }
     }
 
-    func note(failure: LogError) { state.withLock { $0.failure = failure } }
-
     func noteSuccess(_ space: SpaceID) { state.withLock { $0.retryMarks[space] = nil } }
 
     func noteCrowded() {

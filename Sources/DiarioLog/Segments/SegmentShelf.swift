@@ -42,8 +42,6 @@ final class SegmentShelf: Sendable {
 
     func forget(_ space: SpaceID) { state.withLock { $0.lists[space] = nil } }
 
-    func forgetAll() { state.withLock { $0.lists.removeAll() } }
-
     /// Reads the lists of a space from its manifest; a space that is gone has none.
     func readLists(
         of space: SpaceID,
