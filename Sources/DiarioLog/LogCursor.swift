@@ -254,46 +254,9 @@ package struct LogCursor: Sendable {
     /// Nil if the file was used again since.
     private func read(_ run: Run, isPending: Bool) throws(LogError) -> StoredEvents? {
         guard let bytes = try store.shared.read(run) else { return nil }
-        do throws(FormatError) {
-            let head = try BlockHead.parse(bytes.span, verifyChecksum: true)
-            return StoredEvents(
-                bytes: bytes,
-                types: head.types,
-                rows: try rows(bytes, head, run, isPending: isPending),
-                fileName: run.rowsFile,
-                salts: nil
-            )
-        } catch {
-            throw run.fault(error)
-        }
-    }
-
-    private func rows(
-        _ bytes: [UInt8],
-        _ head: BlockHead,
-        _ run: Run,
-        isPending: Bool
-    ) throws(FormatError) -> [StoredRow] {
-        var rows: [StoredRow] = []
-        rows.reserveCapacity(Int(run.count))
-        var cursor = RowCursor(bytes.span, head.summary)
-        let end = Int(run.skip) + Int(run.count)
-        while let row = try cursor.next(), row.index < end {
-            guard row.index >= Int(run.skip) else { continue }
-            let position = run.first + UInt64(row.index) - UInt64(run.skip)
-            guard isPending || positions.contains(position) else { continue }
-            rows.append(
-                StoredRow(
-                    row: row,
-                    position: isPending ? nil : position,
-                    acceptedAt: run.promotedAt.map { Timestamp(milliseconds: $0) }
-                        ?? row.acceptedAt,
-                    isAuthority: head.summary.isAuthority
-                )
-            )
-        }
-        if isReversed { rows.reverse() }
-        return rows
+        let wanted = isPending ? nil : positions
+        let events = try StoredEvents(bytes, run, isPending: isPending, positions: wanted)
+        return isReversed ? events.reversed() : events
     }
 }
 

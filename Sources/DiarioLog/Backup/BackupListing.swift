@@ -62,34 +62,19 @@ struct BackupListing {
         ]
         add(small.filter { present.contains($0) }, .fixed)
         if present.contains(LogPaths.remote(space)) { add([LogPaths.remote(space)], .secret) }
-        let segments = LogPaths.segments(space)
-        add(
-            try names(segments).filter { $0.hasSuffix(".dseg") || $0.hasSuffix(".dper") }
-                .map { segments + "/" + $0 },
-            .fixed
-        )
-        let inbox = LogPaths.inbox(space)
-        add(
-            try names(inbox)
-                .filter { LogPaths.isInboxEntry($0) || LogPaths.isInboxNote($0) }
-                .map { inbox + "/" + $0 },
-            .fixed
-        )
-        let kept = LogPaths.kept(space)
-        add(
-            try names(kept).filter { LogPaths.keptNumber($0) != nil }.map { kept + "/" + $0 },
-            .fixed
-        )
-        let imports = LogPaths.imports(space)
-        add(
-            try names(imports).filter { LogPaths.isImportNote($0) }.map { imports + "/" + $0 },
-            .fixed
-        )
-        let tiles = LogPaths.tiles(space)
-        add(
-            try names(tiles).filter { !$0.hasSuffix(".new") }.map { tiles + "/" + $0 },
-            .growing
-        )
+        let folders: [(path: String, kind: Kind, holds: (String) -> Bool)] = [
+            (LogPaths.segments(space), .fixed, { $0.hasSuffix(".dseg") || $0.hasSuffix(".dper") }),
+            (
+                LogPaths.inbox(space), .fixed,
+                { LogPaths.isInboxEntry($0) || LogPaths.isInboxNote($0) }
+            ),
+            (LogPaths.kept(space), .fixed, { LogPaths.keptNumber($0) != nil }),
+            (LogPaths.imports(space), .fixed, { LogPaths.isImportNote($0) }),
+            (LogPaths.tiles(space), .growing, { !$0.hasSuffix(".new") }),
+        ]
+        for (path, kind, holds) in folders {
+            add(try names(path).filter(holds).map { path + "/" + $0 }, kind)
+        }
     }
 
     private mutating func addTree(_ path: String) throws(StorageError) {

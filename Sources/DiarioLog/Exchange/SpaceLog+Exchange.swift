@@ -137,11 +137,7 @@ extension SpaceLog {
         guard position > 0 else { return nil }
         var cursor = try log.cursor(space, positions: position...position, .canonical)
         guard let events = try cursor.next(), let row = events.rows.last?.row else { return nil }
-        do throws(FormatError) {
-            return try PublicPart.parse(events.bytes.span, row).envelope
-        } catch {
-            throw .format(error)
-        }
+        return try events.envelope(of: row)
     }
 
     /// The canonical events of a replica with these sequences, in order.
@@ -183,11 +179,7 @@ extension SpaceLog {
         while let events = try cursor.next() {
             for stored in events.rows
             where stored.row.replica == replica && stored.row.sequence <= sequence {
-                do throws(FormatError) {
-                    return try PublicPart.parse(events.bytes.span, stored.row).envelope.clock
-                } catch {
-                    throw .format(error)
-                }
+                return try events.envelope(of: stored.row).clock
             }
         }
         return nil

@@ -154,11 +154,7 @@ package struct LaneSalvage: ~Copyable {
     ) throws(LogError) {
         let bytes = try? Files.contents(of: LogPaths.replica(old), in: directory, sizeMax: 4096)
         let file = bytes.flatMap { ReplicaFile($0.span) }
-        var former = file.map { $0.former + [FormerID($0.replica, lastSequence: .max)] } ?? []
-        for replica in sources.replicas.sorted()
-        where !former.contains(where: { $0.replica == replica }) {
-            former.append(FormerID(replica, lastSequence: .max))
-        }
+        let former = sources.authors(file)
         let (entries, notes) = try SalvagedFiles.inbox(of: old, in: directory, &outcome.faults)
         try store[space].inbox.keep(entries)
         for note in notes { try store[space].inbox.keep(note) }

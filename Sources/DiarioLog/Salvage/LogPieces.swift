@@ -253,35 +253,7 @@ struct LogPieces {
             let file = try directory.open(FramePaths.file(number), .read)
             try file.read(at: Int64(run.offset), count: Int(run.blockSize), into: &bytes)
         }
-        do throws(FormatError) {
-            let head = try BlockHead.parse(bytes.span, verifyChecksum: true)
-            var rows: [StoredRow] = []
-            var cursor = RowCursor(bytes.span, head.summary)
-            while let row = try cursor.next() {
-                guard row.index >= Int(run.skip), row.index < Int(run.skip) + Int(run.count) else {
-                    continue
-                }
-                let position = run.first + UInt64(row.index) - UInt64(run.skip)
-                rows.append(
-                    StoredRow(
-                        row: row,
-                        position: isPending ? nil : position,
-                        acceptedAt: run.promotedAt.map { Timestamp(milliseconds: $0) }
-                            ?? row.acceptedAt,
-                        isAuthority: head.summary.isAuthority
-                    )
-                )
-            }
-            return StoredEvents(
-                bytes: bytes,
-                types: head.types,
-                rows: rows,
-                fileName: .log(number),
-                salts: nil
-            )
-        } catch {
-            throw run.fault(error)
-        }
+        return try StoredEvents(bytes, run, isPending: isPending)
     }
 }
 

@@ -194,12 +194,7 @@ package struct Salvage: ~Copyable {
     ) throws(LogError) {
         let id = found.id
         let replica = replicaFile(of: id)
-        var former = replica.map { $0.former + [FormerID($0.replica, lastSequence: .max)] } ?? []
-        for other in sources.replicas.sorted()
-        where !former.contains(where: { $0.replica == other }) {
-            former.append(FormerID(other, lastSequence: .max))
-        }
-        former = former.map { id in
+        let former = sources.authors(replica).map { id in
             guard id.lastSequence == .max, let last = sources.log.lastSequences[id.replica] else {
                 return id
             }

@@ -93,6 +93,15 @@ struct SalvageSources: ~Copyable {
         Set(lanes.keys).union(log.lanes.filter { !$0.value.isEmpty }.map { $0.key })
     }
 
+    /// The ids under which events of this replica were recorded, oldest first.
+    func authors(_ file: ReplicaFile?) -> [FormerID] {
+        var ids = file.map { $0.former + [FormerID($0.replica, lastSequence: .max)] } ?? []
+        for replica in replicas.sorted() where !ids.contains(where: { $0.replica == replica }) {
+            ids.append(FormerID(replica, lastSequence: .max))
+        }
+        return ids
+    }
+
     // MARK: Positions
 
     /// The events at the positions from `start` on that come next, in order; nil if there are no

@@ -38,3 +38,61 @@ extension StoredRow {
         )
     }
 }
+
+extension StoredEvents {
+    /// The events of a run, whose block these bytes are; of canonical ones those at `positions`.
+    init(
+        _ bytes: [UInt8],
+        _ run: Run,
+        isPending: Bool,
+        positions: Range<UInt64>? = nil
+    ) throws(LogError) {
+        do throws(FormatError) {
+            let head = try BlockHead.parse(bytes.span, verifyChecksum: true)
+            var rows: [StoredRow] = []
+            rows.reserveCapacity(Int(run.count))
+            var cursor = RowCursor(bytes.span, head.summary)
+            let end = Int(run.skip) + Int(run.count)
+            while let row = try cursor.next(), row.index < end {
+                guard row.index >= Int(run.skip) else { continue }
+                let position = run.first + UInt64(row.index) - UInt64(run.skip)
+                if let positions, !positions.contains(position) { continue }
+                rows.append(
+                    StoredRow(
+                        row: row,
+                        position: isPending ? nil : position,
+                        acceptedAt: run.promotedAt.map { Timestamp(milliseconds: $0) }
+                            ?? row.acceptedAt,
+                        isAuthority: head.summary.isAuthority
+                    )
+                )
+            }
+            self.init(
+                bytes: bytes,
+                types: head.types,
+                rows: rows,
+                fileName: run.rowsFile,
+                salts: nil
+            )
+        } catch {
+            throw run.fault(error)
+        }
+    }
+
+    func reversed() -> StoredEvents {
+        StoredEvents(
+            bytes: bytes,
+            types: types,
+            rows: rows.reversed(),
+            fileName: fileName,
+            salts: salts
+        )
+    }
+
+    /// The envelope of one of the rows.
+    func envelope(of row: BlockRow) throws(LogError) -> RowEnvelope {
+        do throws(FormatError) { return try PublicPart.parse(bytes.span, row).envelope } catch {
+            throw .format(error)
+        }
+    }
+}
