@@ -52,28 +52,3 @@ double baseline_zstd(const char *path, int level, int window_log, uint64_t *size
     fclose(file);
     return result == 0 ? (double)time / 1e9 : -EIO;
 }
-
-double baseline_unzstd(const uint8_t *frames, const uint64_t *sizes, size_t count) {
-    uint64_t most = 1;
-    for (size_t index = 0; index < count; index++) {
-        if (sizes[2 * index + 1] > most) most = sizes[2 * index + 1];
-    }
-    ZSTD_DCtx *context = ZSTD_createDCtx();
-    char *output = malloc(most);
-    int result = context != NULL && output != NULL ? 0 : -1;
-    int64_t best = INT64_MAX;
-    for (int round = 0; result == 0 && round < 4; round++) {
-        int64_t start = baseline_process_nanoseconds();
-        const uint8_t *frame = frames;
-        for (size_t index = 0; result == 0 && index < count; index++) {
-            size_t stored = sizes[2 * index], size = sizes[2 * index + 1];
-            if (ZSTD_decompressDCtx(context, output, size, frame, stored) != size) result = -1;
-            frame += stored;
-        }
-        int64_t time = baseline_process_nanoseconds() - start;
-        if (time < best) best = time;
-    }
-    free(output);
-    ZSTD_freeDCtx(context);
-    return result == 0 ? (double)best / 1e9 : -EIO;
-}

@@ -56,11 +56,9 @@ enum ScanBench {
             return Sample(seconds: seconds, events: eventCount)
         }
         var columns = Measurement("columns", pairs, goal: .none)
-        let perEvent = 1e9 / Double(eventCount)
         columns.figures = [
             ("ns for each event", Spread(pairs.map { 1e9 / $0.ours.eventsPerSecond })),
             ("baseline: ns", Spread(pairs.map { 1e9 / $0.baseline.eventsPerSecond })),
-            ("C: ns to decompress the streams alone", Spread([try floor(sealed) * perEvent])),
         ]
         return [
             columns,
@@ -94,22 +92,6 @@ enum ScanBench {
             }
         }
         return known
-    }
-
-    /// Seconds of C for the streams of all columns through zstd, and nothing else.
-    private static func floor(_ sealed: [SealedSegment]) throws -> Double {
-        var total = 0.0
-        for segment in sealed {
-            var reader = try open(segment)
-            reader.keepFrames()
-            try readColumns(&reader)
-            let kept = reader.keptFrames
-            // Safe: C reads the frames and their sizes, and keeps no pointer.
-            let seconds = unsafe baseline_unzstd(kept.bytes, kept.sizes, kept.sizes.count / 2)
-            guard seconds >= 0 else { throw BenchError.failed("zstd fails: \(seconds)") }
-            total += seconds
-        }
-        return total
     }
 
     private static func readColumns(_ reader: inout SegmentReader) throws {

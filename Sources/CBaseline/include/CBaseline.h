@@ -64,12 +64,6 @@ double baseline_apply(const char *path, const char *definitions, const char *sta
 double baseline_zstd(const char *path, int level, int window_log, uint64_t *size);
 
 /*
- * Decompresses `count` frames that lie one behind the other, with one context; `sizes` has for each
- * its size and that of its content. Gives the processor time, the lowest of a few rounds.
- */
-double baseline_unzstd(const uint8_t *frames, const uint64_t *sizes, size_t count);
-
-/*
  * Maps the file at `path`, which holds records, and reads every field of every record. A record:
  * u32 its size, a multiple of 8; u32 number of cells; u64 which cells are texts; then the cells of
  * 8 bytes: a number, or u32 offset in the record and u32 size of a text. Adds all numbers, and

@@ -4,28 +4,11 @@ import DiarioZstd
 /// What readers of all blocks of a segment share.
 final class ColumnMemory {
     var decompressor: Decompressor
-    /// Nil unless compressed streams are kept, to measure what decompressing alone costs.
-    var frames: KeptFrames?
 
     init() throws(FormatError) {
         do throws(ZstdError) { decompressor = try Decompressor() } catch {
             throw .compression(error)
         }
-    }
-}
-
-/// Compressed streams that were read, to tell what decompressing them alone costs.
-package struct KeptFrames: Sendable {
-    /// One after the other.
-    package private(set) var bytes: [UInt8] = []
-    /// Of each in turn how many bytes it has, and how many before compression.
-    package private(set) var sizes: [UInt64] = []
-
-    package init() {}
-
-    mutating func keep(_ frame: RawSpan, expandedSize: Int) {
-        bytes.append(contentsOf: frame)
-        sizes += [UInt64(frame.byteCount), UInt64(expandedSize)]
     }
 }
 
@@ -99,7 +82,6 @@ struct ColumnReader: ~Escapable {
                 throw .malformed(.storedBody, at: start)
             }
             let stored = bytes.extracting(try reader.nextRange(count: Int(storedSize)))
-            memory.frames?.keep(stored, expandedSize: size)
             do throws(ZstdError) {
                 try memory.decompressor.decompress(Span(stored), size: size, into: &content)
             } catch {

@@ -90,11 +90,6 @@ package struct SegmentReader: ~Copyable {
         return opened
     }
 
-    /// Keeps the compressed streams that are read from now on; of use for measuring alone.
-    package mutating func keepFrames() { memory.frames = KeptFrames() }
-
-    package var keptFrames: KeptFrames { memory.frames ?? KeptFrames() }
-
     /// Calls `body` with one of the two files.
     mutating func with<Value>(
         _ file: SegmentFile,
