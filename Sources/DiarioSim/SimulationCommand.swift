@@ -137,7 +137,7 @@ struct SimulationCommand {
                 for moment in CrashDisk.CutMoment.allCases {
                     do { cutCount += try script.run(moment, end, kinds: kinds) } catch {
                         failureCount += 1
-                        print("BROKEN: \((error as? Violation)?.what ?? "\(error)")")
+                        print("BROKEN: \((error as? Broken)?.what ?? "\(error)")")
                     }
                 }
             }

@@ -84,21 +84,16 @@ package struct CrashScript: Sendable {
             let world = World(seed: seed, kinds: kinds, lineCountMax: 30)
             do {
                 try world.prepareForScript()
-                world.disk.cutAfter(
-                    operations: operation,
-                    moment,
-                    process: end == .process ? 0 : nil
-                )
-                world.hasPlannedCut = true
-                world.cutVictim = end == .process ? 0 : nil
+                world.planCut(end == .process ? .process(0) : .power, after: operation, moment)
                 try act(world)
-                let wasCut = !world.hasPlannedCut
+                let wasCut = world.plannedCut == nil
                 try world.finish()
                 guard wasCut else { return cutCount }
             } catch {
-                let what = (error as? Violation)?.what ?? "\(error)"
+                let what = (error as? Broken)?.what ?? "\(error)"
                 let lines = world.trace.lines.joined(separator: "\n  ")
-                throw Violation(
+                throw Broken(
+                    .log,
                     "\(name), \(end) cut \(moment) operation \(operation): \(what)\n  \(lines)"
                 )
             }
@@ -112,7 +107,7 @@ extension World {
     /// A log with two spaces, one of each kind, and some events in each.
     fileprivate func prepareForScript() throws {
         try begin()
-        try makeSpace(0, isAuthority: settled.spaces.values.allSatisfy { !$0.isAuthority })
+        try makeSpace(0, isAuthority: known.state.spaces.values.allSatisfy { !$0.isAuthority })
         try repeating(6, .append)
         try perform(.check)
     }

@@ -36,7 +36,7 @@ package struct Simulation: Sendable {
         )
         var violation: String?
         do { try world.run(stepCount: stepCount) } catch {
-            violation = (error as? Violation)?.what ?? "\(error)"
+            violation = (error as? Broken)?.what ?? "\(error)"
         }
         return SimulationResult(
             seed: seed,

@@ -51,8 +51,6 @@ enum TypeRules {
     /// Types that are longer, with how long they may be and why.
     static let exceptions: [String: (lineCountMax: Int, why: String)] = [
         "DiarioCLI.Command": (1400, "a table: each command is a value, in a file of its own"),
-        "DiarioSimulation.SyncWorld": (2500, "one world: every step sees all machines of it"),
-        "DiarioSimulation.World": (1400, "one world: every step sees all processes of it"),
         "DiarioBench.WorkloadGenerator": (1400, "measures only"),
     ]
 

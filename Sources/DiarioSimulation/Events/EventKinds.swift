@@ -41,21 +41,12 @@ package struct EventKinds: Sendable {
             (.note, Self.noteSchema), (.item, Self.itemSchema), (.adoption, Self.adoptionSchema),
         ]
         var plans: [SimulatedEvent.Kind: PayloadPlan] = [:]
-        for (kind, schema) in schemas { plans[kind] = PayloadPlan(Self.type(schema)) }
+        for (kind, schema) in schemas { plans[kind] = PayloadPlan(EventType(simulated: schema)) }
         self.plans = plans
         guard let type = plans[.adoption]?.type, let engine = EngineReader([type]) else {
             preconditionFailure("the schema above has what the reader looks for")
         }
         self.engine = engine
-    }
-
-    private static func type(_ schema: String) -> EventType {
-        var budget = PatternBudget()
-        do throws(PackError) {
-            return try EventType(schema: Array(schema.utf8), file: "simulated", budget: &budget)
-        } catch {
-            preconditionFailure("a schema of the simulator is wrong: \(error.problems)")
-        }
     }
 
     /// All types of the events.
@@ -152,5 +143,17 @@ package struct EventKinds: Sendable {
             actor: part.actor.map { range in range.map { block[$0] } },
             at: isOwnTime ? nil : part.envelope.at.milliseconds
         )
+    }
+}
+
+extension EventType {
+    /// Of a schema of the simulator.
+    convenience init(simulated schema: String) {
+        var budget = PatternBudget()
+        do throws(PackError) {
+            try self.init(schema: Array(schema.utf8), file: "simulated", budget: &budget)
+        } catch {
+            preconditionFailure("a schema of the simulator is wrong: \(error.problems)")
+        }
     }
 }

@@ -50,16 +50,12 @@ extension SimulatedEvent {
         var event = SimulatedEvent(kind: random.oneIn(3) ? .item : .note, number: number)
         // Mostly short, since a few long texts leave no room for many events.
         let size = random.oneIn(8) ? random.below(textSizeMax) : random.below(40)
-        event.text = letters(size, using: &random)
+        event.text = random.letters(size)
         if event.kind == .note, random.oneIn(2) {
-            event.secret = letters(1 + random.below(20), using: &random)
+            event.secret = random.letters(1 + random.below(20))
         }
-        if random.oneIn(4) { event.actor = letters(1 + random.below(8), using: &random) }
+        if random.oneIn(4) { event.actor = random.letters(1 + random.below(8)) }
         if random.oneIn(4) { event.at = now - Int64(random.below(1_000_000)) }
         return event
-    }
-
-    private static func letters(_ count: Int, using random: inout SeededRandom) -> [UInt8] {
-        (0..<count).map { _ in UInt8(ascii: "a") + UInt8(random.below(26)) }
     }
 }

@@ -1,6 +1,20 @@
 import DiarioCore
 package import DiarioCrypto
 
+extension ModelState {
+    /// The first difference between the model and the views of a log; nil if there is none.
+    func difference(_ views: [(SpaceID, SpaceView)]) -> String? {
+        guard views.map(\.0) == ids else {
+            return "\(views.count) spaces are there, not \(ids.count)"
+        }
+        for (id, view) in views {
+            let what = ModelSpace.brokenRule(view) ?? spaces[id]?.difference(view)
+            if let what { return "space \(id.text): \(what)" }
+        }
+        return nil
+    }
+}
+
 extension ModelSpace {
     /// The first difference between the model and the view of a log; nil if there is none.
     package func difference(_ view: SpaceView) -> String? {

@@ -34,20 +34,7 @@ struct Book {
         let base: UInt64
     }
 
-    /// An event without a verdict on a device, which must have it.
-    struct Hold: Hashable {
-        enum Certainty: Hashable {
-            case synced
-            case unknown
-        }
-
-        var certainty: Certainty
-        var origin: Origin?
-    }
-
     private(set) var entries: [Int64: Entry] = [:]
-    /// The pending events of each device, by token.
-    var holds: [Int: [Int64: Hold]] = [:]
     /// All events that any device recorded under an origin.
     private(set) var known: [Origin: [Known]] = [:]
     /// The events that were pushed under an origin before it had a verdict, the latest last.
@@ -73,18 +60,10 @@ struct Book {
 
     // MARK: Recording
 
-    mutating func add(
-        _ entry: Entry,
-        base: UInt64,
-        _ certainty: Hold.Certainty,
-        _ origin: Origin?
-    ) {
+    /// Adds an event that was recorded; without its origin if the answer got lost.
+    mutating func add(_ entry: Entry, base: UInt64, _ origin: Origin?) {
         let token = entry.event.token
         entries[token] = entry
-        if certainty == .synced { entries[token]?.fate = .synced }
-        if let device = entry.device {
-            holds[device, default: [:]][token] = Hold(certainty: certainty, origin: origin)
-        }
         if let origin {
             learn(origin, Known(token: token, event: entry.event, base: base))
         }
@@ -137,30 +116,30 @@ struct Book {
         }
     }
 
-    // MARK: Holding
+    // MARK: Fates
 
-    /// A device has an event, without a verdict.
-    mutating func hold(_ token: Int64, _ device: Int, _ origin: Origin) {
-        holds[device, default: [:]][token] = Hold(certainty: .synced, origin: origin)
-        entries[token]?.fate = .synced
-    }
-
-    /// An event of the server is shown, so it is synced.
-    mutating func settleShown(_ token: Int64) { entries[token]?.fate = .synced }
+    /// The event is on a medium: it may not be lost any more.
+    mutating func settle(_ token: Int64) { entries[token]?.fate = .synced }
 
     /// A device does not have the event after a crash, and never was sure to have it.
-    mutating func drop(_ token: Int64, _ device: Int) {
-        holds[device]?[token] = nil
+    mutating func drop(_ token: Int64) {
         guard let entry = entries[token], entry.fate == .open else { return }
         entries[token]?.fate = entry.isCopied ? .abandoned : .lost
     }
 
-    /// The event has a verdict that its device knows, and needs no more looking after.
-    mutating func release(_ token: Int64, _ device: Int) { holds[device]?[token] = nil }
-
     mutating func lose(_ token: Int64) { entries[token]?.fate = .lost }
 
     mutating func abandon(_ token: Int64) { entries[token]?.fate = .abandoned }
+
+    /// The origins and tokens of rows that somebody recorded; throws if nobody did.
+    func recorded(_ rows: [SyncKinds.Row], _ place: String) throws -> [(Origin, Int64)] {
+        try rows.map { row in
+            guard case .event(let event) = row.content, isSame(event, as: event.token) else {
+                throw Broken(.content, "nobody recorded what is \(place): \(row.content)")
+            }
+            return (row.envelope.origin, event.token)
+        }
+    }
 
     // MARK: Copies
 
@@ -173,22 +152,10 @@ struct Book {
     private func family(of device: Int) -> Int { families[device] ?? device }
 
     /// A disk is copied, to be used by the same device or by another one.
-    mutating func copy(_ device: Int, to other: Int? = nil) {
-        let family = family(of: device)
+    mutating func copy(_ device: Device, to other: Int? = nil) {
+        let family = family(of: device.number)
         copyCounts[family, default: 0] += 1
         if let other { families[other] = family }
-        for (token, hold) in holds[device, default: [:]] where hold.certainty != .synced {
-            entries[token]?.isCopied = true
-        }
-    }
-
-    /// Events that a copy of the disk of a device may not have.
-    func unsecured(on device: Int) -> [Int64] {
-        holds[device, default: [:]].filter { $0.value.certainty != .synced }.map(\.key)
-    }
-
-    /// The pending events that a copy of a device's disk must have, and those it may have.
-    func copiedHolds(of device: Int) -> [Int64: Hold] {
-        holds[device, default: [:]]
+        for token in device.contents.unsecured { entries[token]?.isCopied = true }
     }
 }

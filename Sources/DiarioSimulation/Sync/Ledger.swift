@@ -31,7 +31,7 @@ struct Ledger {
     /// Origins of events that were refused, as ids that these may have made, and where that was
     /// said.
     private var refusedIDs: [[UInt8]: UInt64] = [:]
-    private let fingerprints: [Hash32]
+    let fingerprints: [Hash32]
 
     init(fingerprints: [Hash32]) { self.fingerprints = fingerprints }
 
@@ -50,6 +50,14 @@ struct Ledger {
 
     /// True if an event has a verdict, under whatever origin.
     func hasVerdict(_ token: Int64) -> Bool { placeCounts[token] != nil }
+
+    /// The tokens of the events up to a position.
+    func tokens(through end: UInt64) -> Set<Int64> {
+        let tokens = entries.prefix(Int(end)).compactMap { entry -> Int64? in
+            if case .event(let event) = entry.row.content { event.token } else { nil }
+        }
+        return Set(tokens)
+    }
 
     /// The highest clock of the events up to a position.
     ///

@@ -13,6 +13,21 @@ struct Link {
     /// Milliseconds that a message takes, at most.
     var delayMax: Int64 = 200
 
+    init() {}
+
+    /// A network that is disturbed in this way.
+    init(_ kind: SyncStep.Kind, _ draw: inout SeededRandom) {
+        switch kind {
+        case .partition: isCut = true
+        case .halfOpen: isHalfOpen = true
+        default:
+            lossPeriod = draw.oneIn(2) ? 2 + draw.below(6) : 0
+            copyPeriod = draw.oneIn(2) ? 1 + draw.below(4) : 0
+            damagePeriod = draw.oneIn(2) ? 2 + draw.below(6) : 0
+            delayMax = Int64(draw.oneIn(2) ? 40_000 : 2000)
+        }
+    }
+
     /// The longest delay of a copy.
     private static let copyDelayMax = 400_000
 

@@ -129,6 +129,24 @@ package struct SyncKinds: Sendable {
         }
     }
 
+    /// A row of a log; throws if it is not one of ours.
+    func read(_ stored: StoredRow, of events: StoredEvents) throws -> Row {
+        let type = events.types[stored.row.typeIndex]
+        return try read(stored.row, of: events.bytes.span, type: type)
+    }
+
+    /// The rows in a block, or in columns, of a message or of the inbox, in order.
+    func rows(in block: [UInt8], _ unpacker: inout BlockUnpacker) throws -> [Row] {
+        var rows: [Row] = []
+        for (bytes, head) in try unpacker.unpackAll(block) {
+            var cursor = RowCursor(bytes.span, head.summary)
+            while let next = try cursor.next() {
+                rows.append(try read(next, of: bytes.span, type: head.types[next.typeIndex]))
+            }
+        }
+        return rows
+    }
+
     /// The content of a row of a block or a segment; throws if it is not one of ours.
     func read(
         _ row: BlockRow,

@@ -186,14 +186,7 @@ enum SyncPacks {
     }
 
     /// Types that no version has.
-    static var strangers: (stray: EventType, other: EventType) { (type(stray), type(otherNote)) }
-
-    private static func type(_ schema: String) -> EventType {
-        var budget = PatternBudget()
-        do throws(PackError) {
-            return try EventType(schema: Array(schema.utf8), file: "simulated", budget: &budget)
-        } catch {
-            preconditionFailure("a schema of the simulator is wrong: \(error.problems)")
-        }
-    }
+    static let strangers = (
+        stray: EventType(simulated: stray), other: EventType(simulated: otherNote)
+    )
 }

@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioLog
 
 /// The steps of a sync world: drawn from its seed, and shrunk when a promise breaks.
 ///
@@ -59,9 +60,24 @@ package struct SyncPlan: Sendable {
         self.traits = traits
         steps = []
         for number in 0..<stepCount {
-            let kind = SyncStep.Kind.draw(traits, &random)
+            let kind = random.pick(SyncStep.Kind.allCases) { $0.weight(traits) }
             steps.append(SyncStep(number: number, kind: kind, seed: random.next()))
         }
+    }
+
+    /// The sizes of a log, of which some are drawn.
+    func sizes(using random: inout SeededRandom) -> LogSizes {
+        var frameMax = 32 * 1024 << random.below(2)
+        // A frame takes a block of news: some batches, and then one that may be long.
+        if traits.contains(.longBatches) { frameMax *= 32 }
+        var sizes = LogSizes(frameMax: frameMax, using: &random)
+        sizes.segmentCount = 4 << random.below(3)
+        sizes.mergedCount = sizes.segmentCount * (1 + random.below(4))
+        // Not random, so that the worlds of known seeds stay the same.
+        sizes.columnsCountMin = 2 * sizes.segmentCount
+        sizes.contextCountMin = 3
+        if traits.contains(.smallExchanges) { sizes.exchangeCount = 1 + random.below(12) }
+        return sizes
     }
 
     /// The same world, in which only these steps are made.
@@ -115,18 +131,6 @@ package struct SyncStep: Hashable, Sendable {
             case .restore: only(.restores, 7)
             case .relay: only(.restores, 3)
             }
-        }
-
-        fileprivate static func draw(
-            _ traits: SyncPlan.Traits,
-            _ random: inout SeededRandom
-        ) -> Kind {
-            var rest = random.below(allCases.reduce(0) { $0 + $1.weight(traits) })
-            for kind in allCases {
-                rest -= kind.weight(traits)
-                if rest < 0 { return kind }
-            }
-            return .record
         }
     }
 }

@@ -37,7 +37,7 @@ package struct SyncSimulation: Sendable {
             broken: broken,
             lines: world.trace.lines,
             traceHash: world.trace.hash,
-            counts: world.counts
+            counts: world.records.counts
         )
     }
 

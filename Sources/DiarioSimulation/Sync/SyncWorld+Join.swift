@@ -12,49 +12,47 @@ extension SyncWorld {
     /// Lists the sealed files of the server, or copies those listed before to a new device: sealing
     /// and merging change them in between.
     func join(_ device: Device, _ draw: inout SeededRandom) throws {
-        guard devices.count < Self.deviceCountMax, server.machine.isOn, !server.isWaiting else {
+        guard devices.count < Self.deviceCountMax, server.isOn, !server.isWaiting else {
             return
         }
-        server.machine.setClock(now)
-        if server.listing?.epoch != ledger.epoch {
+        server.setClock(now)
+        if server.listing?.epoch != records.ledger.epoch {
             try listSegments()
             guard draw.oneIn(2) else { return }
         }
         guard let listing = server.listing.take() else { return }
-        let name = "device\(devices.count)"
-        let machine = Machine(
-            name,
-            CrashDisk(machineID: name),
-            sizes: device.machine.sizes,
-            entropySeed: draw.next(),
+        let seed = draw.next()
+        let disk = CrashDisk(machineID: "device\(devices.count)")
+        let joined = Device(
+            devices.count,
+            disk,
+            device.sizes,
+            entropySeed: seed,
+            space,
             kinds
         )
-        machine.setClock(now)
-        let store = try attempt("a new device") { () throws(LogError) in
-            try machine.create()
-            return try machine.start()
+        joined.setClock(now)
+        let store = try joined.attempt("a new device") {
+            try LogStore.create(in: disk)
+            return try joined.start()
         }
-        guard let id = try copy(listing, to: store, of: machine, seed: draw.next()) else { return }
-        try attempt("showing a copy") { () throws(LogError) in try store[id].show() }
-        let joined = Device(devices.count, machine, id, actor: nil, hasOtherSchema: false)
-        joined.seen.space = id
-        joined.seen.epoch = ledger.epoch
-        add(joined)
-        counts.joins += 1
-        trace.add("\(now) \(name) begins with \(listing.segments.count) segments")
-        try checkReplica(joined)
+        guard let id = try copy(listing, to: store, of: joined, seed: draw.next()) else { return }
+        try joined.attempt("showing a copy") { try store[id].show() }
+        joined.space = id
+        joined.contents.space = id
+        joined.contents.epoch = records.ledger.epoch
+        devices.append(joined)
+        trace.add("\(joined.name) begins with \(listing.segments.count) segments")
+        try records.checkReplica(joined)
         beginSync(joined)
     }
 
     private func listSegments() throws {
-        guard let store = server.machine.store else { return }
-        do throws(LogError) {
+        _ = try tried(server, "list of segments") { store in
             let end = try store[space].status().sealedEnd
             guard end > 0 else { return }
             server.listing = try SegmentListing(of: space, in: store)
-            trace.add("\(now) server lists segments to \(end)")
-        } catch {
-            try judge(error, of: nil, "list of segments")
+            trace.add("server lists segments to \(end)")
         }
     }
 
@@ -63,14 +61,14 @@ extension SyncWorld {
     private func copy(
         _ listing: SegmentListing,
         to store: LogStore,
-        of machine: Machine,
+        of device: Device,
         seed: UInt64
     ) throws -> SpaceID? {
         var requestCount: UInt64 = 0
         do {
             var copy = try FirstCopy(into: store, listing, seed: seed)
-            while requestCount < ledger.head + 10 {
-                switch try copy.step(1, at: machine.now) {
+            while requestCount < records.ledger.head + 10 {
+                switch try copy.step(1, at: device.now) {
                 case .step: break
                 case .list: return nil
                 case .fetch(let file, let range):
@@ -81,19 +79,16 @@ extension SyncWorld {
                     }
                 case .send(let request):
                     requestCount += 1
-                    guard let authority = server.authority else { return nil }
-                    let answer = authority.answer(request, from: Caller(rights: [.read]))
-                    guard try !takeCut(of: nil) else { return nil }
-                    try readLedger()
-                    server.shownHead = ledger.head
-                    try copy.receive(answer, at: machine.now)
+                    guard let answer = try answer(request, Caller(rights: [.read])) else {
+                        return nil
+                    }
+                    try copy.receive(answer, at: device.now)
                 case .stop(let refusal): throw DiarioError(.offline, refusal.message)
                 case .end(let space): return space
                 }
             }
         } catch let error as DiarioError {
-            let mayFail = server.machine.hasFaults || server.machine.mayOweFailures
-            if error.kind == .offline, mayFail { return nil }
+            if error.kind == .offline, server.mayFail { return nil }
             throw Broken(.works, "a copy of sealed files does not go on: \(error.message)")
         }
         throw Broken(.works, "the pull of a copy has no end")
@@ -101,16 +96,16 @@ extension SyncWorld {
 
     /// A part of a file that was listed; nil if it cannot be read any more.
     private func read(_ file: SegmentListing.File, _ range: Range<Int>) throws -> [UInt8]? {
-        guard let store = server.machine.store else { return nil }
+        guard let store = server.store else { return nil }
         do throws(StorageError) {
             var bytes: [UInt8] = []
             try store.directory.open(LogPaths.segments(space) + "/" + file.name, .read)
                 .read(at: Int64(range.lowerBound), count: range.count, into: &bytes)
             return bytes
         } catch .notFound {
-            trace.add("\(now) server has merged what was listed")
+            trace.add("server has merged what was listed")
         } catch {
-            try judge(.storage(error), of: nil, "read of a segment")
+            try judge(.storage(error), of: server, "read of a segment")
         }
         return nil
     }

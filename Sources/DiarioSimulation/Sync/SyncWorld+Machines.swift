@@ -1,6 +1,5 @@
 import Diario
 import DiarioCore
-import DiarioFormat
 import DiarioLog
 import DiarioServer
 import DiarioStorage
@@ -9,100 +8,84 @@ import DiarioSync
 // Programs that start, end and fail.
 
 extension SyncWorld {
-    /// Does something that must not fail, with all faults off; a failure breaks a promise.
-    func attempt<Result>(
+    /// Does something with the log of a program that runs; nil if it failed as it may, or if the
+    /// program died of it.
+    func tried<Result>(
+        _ peer: Peer,
         _ what: String,
-        _ body: () throws(LogError) -> Result
-    ) throws(Broken) -> Result {
-        let disks = ([server.machine] + devices.map(\.machine)).map(\.disk)
-        let failing = disks.map(\.failing)
-        for disk in disks { disk.failing = nil }
-        defer { for (disk, failing) in zip(disks, failing) { disk.failing = failing } }
-        do throws(LogError) { return try body() } catch {
-            throw Broken(.works, "\(what) fails: \(error)")
+        _ body: (LogStore) throws -> Result
+    ) throws -> Result? {
+        guard let store = peer.store else { return nil }
+        peer.setClock(now)
+        do {
+            let result = try body(store)
+            return takeCut(of: peer) ? nil : result
+        } catch let error as LogError {
+            try judge(error, of: peer, what)
+            return nil
         }
     }
 
     /// Throws unless the log may fail in this way; afterwards the machine may be off.
-    func judge(_ error: LogError, of device: Device?, _ what: String) throws(Broken) {
-        let machine = device?.machine ?? server.machine
-        trace.add("\(now) \(machine.name) \(what): \(error)")
-        guard try !takeCut(of: device) else { return }
-        let mayFail = machine.hasFaults || machine.mayOweFailures
-        switch error {
-        case .storage(.full), .storage(.failed):
-            guard mayFail else { break }
-            return
-        case .waiting:
-            guard device == nil, server.isWaiting else { break }
-            return
-        case .stopped:
-            guard mayFail else { break }
-            machine.kill()
-            return try goDown(device)
-        default: break
+    func judge(_ error: LogError, of peer: Peer, _ what: String) throws {
+        trace.add("\(peer.name) \(what): \(error)")
+        guard !takeCut(of: peer) else { return }
+        guard peer.isExcused(error) else {
+            throw Broken(.works, "\(peer.name) \(what): \(error)")
         }
-        throw Broken(.works, "\(machine.name) \(what): \(error)")
+        guard error.isStop else { return }
+        peer.kill()
+        goDown(peer)
     }
 
     /// Notices that a planned cut came, whatever the call said during which it came.
     @discardableResult
-    func takeCut(of device: Device?) throws(Broken) -> Bool {
-        let machine = device?.machine ?? server.machine
-        guard let cut = machine.wasCut() else { return false }
-        trace.add("\(now) \(machine.name) cut \(cut)")
-        machine.takeCut(cut, using: &random)
-        counts.cuts += 1
-        try goDown(device)
+    func takeCut(of peer: Peer) -> Bool {
+        guard let cut = peer.wasCut() else { return false }
+        trace.add("\(peer.name) cut \(cut == .power ? "power" : "process")")
+        peer.takeCut(cut, using: &random)
+        records.counts.cuts += 1
+        goDown(peer)
         return true
     }
 
     /// A program ended by itself: it is started again some time later.
-    func goDown(_ device: Device?) throws(Broken) {
-        if let device {
-            device.session = nil
-            device.request = nil
-            device.wakeNumber += 1
-        } else {
-            server.authority = nil
-        }
+    func goDown(_ peer: Peer) {
+        peer.forgetProgram()
         let pause = Int64(random.oneIn(3) ? random.below(90_000) : random.below(3000))
-        agenda.add(.start(device: device?.number), at: now + pause)
+        agenda.add(.start(peer), at: now + pause)
     }
 
     /// Starts a program that is not running.
-    func start(_ device: Device?) throws {
-        let machine = device?.machine ?? server.machine
-        guard !machine.isOn else { return }
-        machine.setClock(now)
+    func start(_ peer: Peer) throws {
+        guard !peer.isOn else { return }
+        peer.setClock(now)
         let store: LogStore
-        do throws(LogError) { store = try machine.start() } catch {
-            try judge(error, of: device, "start")
+        do throws(LogError) { store = try peer.start() } catch {
+            try judge(error, of: peer, "start")
             // It may have died in the attempt, and then it is tried again already.
-            if !machine.isOn { agenda.add(.start(device: device?.number), at: now + 1000) }
+            if !peer.isOn { agenda.add(.start(peer), at: now + 1000) }
             return
         }
-        trace.add("\(now) \(machine.name) starts")
+        trace.add("\(peer.name) starts")
         if let fault = store.fault {
-            throw Broken(.kept, "\(machine.name): false damage: \(fault.message)")
+            throw Broken(.kept, "\(peer.name): false damage: \(fault.message)")
         }
-        guard let device else { return try startAuthority() }
-        device.seen.compared = 0
+        guard let device = peer as? Device else { return try startAuthority() }
+        device.contents.compared = 0
         guard try findSpace(device) else { return }
-        try resolve(device)
-        if machine.isOn { beginSync(device) }
+        try records.resolve(device)
+        if device.isOn { beginSync(device) }
     }
 
     /// Finds the space: it may have been rebuilt just before the program ended.
     ///
     /// False if the machine is off now.
     func findSpace(_ device: Device) throws -> Bool {
-        guard let store = device.machine.store else { return false }
+        guard let store = device.store else { return false }
         let manifests: [Manifest]
         do throws(LogError) {
-            manifests = try device.machine.withoutFailing { () throws(LogError) in
-                try store.manifests()
-            }
+            manifests = try device.withoutFailing { () throws(LogError) in try store.manifests() }
         } catch {
             try judge(error, of: device, "looking for its space")
             return false
@@ -116,39 +99,33 @@ extension SyncWorld {
     }
 
     func startAuthority() throws {
-        guard let store = server.machine.store else { return }
+        guard let store = server.store else { return }
         server.authority = SpaceAuthority(store, space)
-        try readLedgerAgain()
+        try records.readLedgerAgain(server, devices)
     }
 
     /// Ends a program in good order and starts it again.
-    func restart(_ device: Device?) throws {
-        let machine = device?.machine ?? server.machine
-        guard machine.isOn else { return }
-        machine.setClock(now)
-        device?.session = nil
-        device?.request = nil
-        device?.wakeNumber += 1
-        if device == nil { server.authority = nil }
-        do throws(LogError) { try machine.stop() } catch {
-            try judge(error, of: device, "stop")
-        }
-        try takeCut(of: device)
-        try start(device)
+    func restart(_ peer: Peer) throws {
+        guard peer.isOn else { return }
+        peer.setClock(now)
+        peer.forgetProgram()
+        do throws(LogError) { try peer.stop() } catch { try judge(error, of: peer, "stop") }
+        takeCut(of: peer)
+        try start(peer)
     }
 
     /// Syncs with a new session, as a program that was started does.
     func beginSync(_ device: Device) {
-        guard let store = device.machine.store else { return }
+        guard let store = device.store else { return }
         device.session = ReplicaSession(store, device.space, seed: random.next())
         device.request = nil
         schedule(device, .news, in: 1 + Int64(random.below(500)))
     }
 
-    func schedule(_ device: Device, _ waking: Waking, in milliseconds: Int64) {
+    func schedule(_ device: Device, _ waking: Happening.Waking, in milliseconds: Int64) {
         device.wakeNumber += 1
         agenda.add(
-            .wake(device: device.number, number: device.wakeNumber, waking),
+            .wake(device, number: device.wakeNumber, waking),
             at: now + max(milliseconds, 1)
         )
     }

@@ -1,6 +1,5 @@
 import Diario
 import DiarioCore
-import DiarioCrypto
 import DiarioFormat
 import DiarioLog
 import DiarioProjection
@@ -15,25 +14,32 @@ extension SyncWorld {
         var draw = SeededRandom(seed: step.seed)
         let pause = draw.oneIn(6) ? draw.below(60_000) : draw.below(2500)
         try advance(to: now + Int64(pause))
-        let device = devices[draw.below(devices.count)]
-        let machineOwner = draw.oneIn(3) ? nil : device
-        trace.add("\(now) step \(step.number) \(step.kind.rawValue)")
+        let device = draw.pick(devices)
+        let peer: Peer = draw.oneIn(3) ? server : device
+        trace.add("step \(step.number) \(step.kind.rawValue)")
         switch step.kind {
         case .record: try record(device, &draw)
         case .recordAtServer: try recordAtServer(&draw)
-        case .adopt: try adopt(version: ledger.packVersion(at: ledger.head) + 1)
-        case .seal: try seal(machineOwner, all: draw.oneIn(3))
+        case .adopt:
+            let ledger = records.ledger
+            try adopt(version: ledger.packVersion(at: ledger.head) + 1)
+        case .seal: try seal(peer, all: draw.oneIn(3))
         case .check: try check()
         case .models: try updateModels(device, compares: draw.oneIn(3))
-        case .reopen: try restart(machineOwner)
+        case .reopen: try restart(peer)
         case .restartSync: beginSync(device)
         case .pushWithGap: try pushWithGap(device)
         case .revoke: revoke(device, &draw)
-        case .moveClock: moveClock(machineOwner, &draw)
+        case .moveClock: moveClock(peer, &draw)
         case .partition, .halfOpen, .storm: disturb(device, step.kind, &draw)
-        case .planCut, .crash, .kill: try cut(machineOwner, step.kind, &draw)
-        case .failSyncs, .failWrites, .failFiles, .fillDisk:
-            try harmDisk(machineOwner, step.kind, &draw)
+        case .planCut:
+            guard peer.isOn else { return }
+            trace.add("cut planned \(peer.planCut(of: 0, using: &draw)) of \(peer.name)")
+        case .crash, .kill: end(peer, step.kind, &draw)
+        case .failSyncs: try harmDisk(peer, .syncs, &draw)
+        case .failWrites: try harmDisk(peer, .writes, &draw)
+        case .failFiles: try harmDisk(peer, .files, &draw)
+        case .fillDisk: try harmDisk(peer, .space, &draw)
         case .clone: try clone(device, &draw)
         case .revert: try revert(device, &draw)
         case .restore: try restore(&draw)
@@ -45,84 +51,80 @@ extension SyncWorld {
     // MARK: The log
 
     func adopt(version: Int) throws {
-        guard version <= SyncPacks.versionMax, let store = server.machine.store else { return }
-        server.machine.setClock(now)
+        guard version <= SyncPacks.versionMax else { return }
         let pack = kinds.packs[version - 1]
         let fingerprint = kinds.plans[version - 1].fingerprint
-        do throws(LogError) {
+        let kept: Void? = try tried(server, "keep") { store in
             try store.keep(pack.fingerprintFiles, fingerprint: fingerprint)
-        } catch {
-            return try judge(error, of: nil, "keep")
         }
-        guard try !takeCut(of: nil) else { return }
+        guard kept != nil, let store = server.store else { return }
         let batch: DraftBatch
         do throws(DiarioError) {
             let type = try Space(store: store, id: space).adoptionType
             batch = try PackEvents(pack).adoption(type)
         } catch {
-            guard try !takeCut(of: nil), !server.machine.hasFaults else { return }
+            guard !takeCut(of: server), !server.hasFaults else { return }
             throw Broken(.works, "the server's space: \(error.message)")
         }
-        do throws(LogError) {
-            _ = try store.append(
-                Append(space: space, content: .new([batch], .authority))
-            )
-        } catch {
-            return try judge(error, of: nil, "adopt")
-        }
-        guard try !takeCut(of: nil) else { return }
-        trace.add("\(now) server adopts version \(version)")
-        try readLedger()
+        let append = Append(space: space, content: .new([batch], .authority))
+        guard try tried(server, "adopt", { try $0.append(append) }) != nil else { return }
+        trace.add("server adopts version \(version)")
+        try records.readLedger(server)
     }
 
-    private func seal(_ device: Device?, all: Bool) throws {
-        let machine = device?.machine ?? server.machine
-        guard let store = machine.store else { return }
-        machine.setClock(now)
-        do throws(LogError) {
-            let report = try store.seal(device?.space ?? space, all: all)
-            trace.add(
-                "\(now) \(machine.name) seals to \(report.sealedEnd), "
-                    + "\(report.sealedPending) pending"
-            )
-        } catch .noSchema {
-            // An event of an unknown type stays where it is.
-            trace.add("\(now) \(machine.name) seals not")
-        } catch {
-            return try judge(error, of: device, "seal")
+    private func seal(_ peer: Peer, all: Bool) throws {
+        let report = try tried(peer, "seal") { store -> SealReport? in
+            do throws(LogError) { return try store.seal(peer.space, all: all) } catch .noSchema {
+                // An event of an unknown type stays where it is.
+                trace.add("\(peer.name) seals not")
+                return nil
+            }
         }
-        guard try !takeCut(of: device) else { return }
-        try checkIndex(of: machine)
+        guard let report else { return }
+        if let report {
+            let pending = report.sealedPending
+            trace.add("\(peer.name) seals to \(report.sealedEnd), \(pending) pending")
+        }
+        try peer.checkIndex()
     }
 
     /// Checks everything that runs.
     private func check() throws {
-        for device in devices {
-            guard let store = device.machine.store else { continue }
-            device.machine.setClock(now)
-            try checkReplica(device)
-            try checkKept(device)
-            if device.machine.hasFaults { try checkInboxReading(device, store) }
-            guard device.machine.plannedCut == nil else { continue }
-            try checkRoot(device, store)
+        for device in devices where device.isOn {
+            device.setClock(now)
+            try records.checkReplica(device)
+            try records.checkKept(device)
+            if device.hasFaults { try checkInboxReading(device) }
+            guard device.isOn, device.plannedCut == nil else { continue }
+            try records.checkRoot(device, server)
         }
     }
 
     /// If a disk fails, the inbox is read whole or not at all.
-    private func checkInboxReading(_ device: Device, _ store: LogStore) throws {
-        let whole = try attempt("the inbox of \(device.name)") { () throws(LogError) in
-            try store[device.space].inbox.entries()
-        }
-        let found: [InboxEntry]
-        do throws(LogError) { found = try store[device.space].inbox.entries() } catch {
-            return try judge(error, of: device, "inbox")
-        }
-        guard found == whole else {
-            throw Broken(
-                .kept,
-                "\(found.count) of \(whole.count) batches in the inbox of \(device.name) are read"
-            )
-        }
+    private func checkInboxReading(_ device: Device) throws {
+        let whole = try device.read("the inbox") { try $0[device.space].inbox.entries() }
+        let found = try tried(device, "inbox") { try $0[device.space].inbox.entries() }
+        guard let found, found != whole else { return }
+        throw Broken(
+            .kept,
+            "\(found.count) of \(whole.count) batches in the inbox of \(device.name) are read"
+        )
+    }
+
+    private func updateModels(_ device: Device, compares: Bool) throws {
+        guard device.plannedCut == nil, !device.hasFaults else { return }
+        device.setClock(now)
+        guard let digests = try device.updateModels() else { return }
+        trace.add("\(device.name) updates its models to version \(device.modelVersion)")
+        if compares { try device.compareModels(digests) }
+    }
+
+    /// Updates the read models with new events, as most programs do immediately.
+    ///
+    /// So effects of pending events are there when other events come before them.
+    func followLog(_ device: Device) throws {
+        guard plan.traits.contains(.models), !random.oneIn(3) else { return }
+        try updateModels(device, compares: false)
     }
 
     // MARK: Circumstances
@@ -130,87 +132,42 @@ extension SyncWorld {
     private func revoke(_ device: Device, _ draw: inout SeededRandom) {
         device.isRevoked = true
         device.mayBeForbidden = true
-        agenda.add(.allow(device: device.number), at: now + Int64(draw.below(60_000)))
+        agenda.add(.allow(device), at: now + Int64(draw.below(60_000)))
     }
 
-    private func moveClock(_ device: Device?, _ draw: inout SeededRandom) {
-        let machine = device?.machine ?? server.machine
+    private func moveClock(_ peer: Peer, _ draw: inout SeededRandom) {
         let day: Int64 = 86_400_000
-        let steps: [Int64] = [
+        let step = draw.pick([
             1000, -1000, 3_600_000, -3_600_000, day, -day, 400 * day, -400 * day, 3000 * day,
-        ]
-        let step = steps[draw.below(steps.count)]
-        machine.clockOffset += step
-        trace.add("\(now) clock of \(machine.name) \(step)")
+        ])
+        peer.clockOffset += step
+        trace.add("clock of \(peer.name) \(step)")
     }
 
     private func disturb(_ device: Device, _ kind: SyncStep.Kind, _ draw: inout SeededRandom) {
         let duration = Int64(1000 + draw.below(draw.oneIn(3) ? 300_000 : 30_000))
-        let hit = draw.oneIn(4) ? devices : [device]
-        for device in hit {
-            var link = Link()
-            switch kind {
-            case .partition: link.isCut = true
-            case .halfOpen: link.isHalfOpen = true
-            default:
-                link.lossPeriod = draw.oneIn(2) ? 2 + draw.below(6) : 0
-                link.copyPeriod = draw.oneIn(2) ? 1 + draw.below(4) : 0
-                link.damagePeriod = draw.oneIn(2) ? 2 + draw.below(6) : 0
-                link.delayMax = Int64(draw.oneIn(2) ? 40_000 : 2000)
-            }
-            device.link = link
-            agenda.removeAll {
-                if case .calm(device.number) = $0 { true } else { false }
-            }
-            agenda.add(.calm(device: device.number), at: now + duration)
+        for hit in draw.oneIn(4) ? devices : [device] {
+            hit.link = Link(kind, &draw)
+            agenda.removeAll { if case .calm(let other) = $0 { other === hit } else { false } }
+            agenda.add(.calm(hit), at: now + duration)
         }
     }
 
-    private func cut(
-        _ device: Device?,
-        _ kind: SyncStep.Kind,
-        _ draw: inout SeededRandom
-    ) throws {
-        let machine = device?.machine ?? server.machine
-        guard machine.isOn else { return }
-        switch kind {
-        case .crash:
-            trace.add("\(now) \(machine.name) loses power")
-            machine.crash(using: &draw)
-            counts.cuts += 1
-            try goDown(device)
-        case .kill:
-            trace.add("\(now) \(machine.name) is killed")
-            machine.kill()
-            counts.cuts += 1
-            try goDown(device)
-        default:
-            let moments = CrashDisk.CutMoment.allCases
-            let moment = moments[draw.below(moments.count)]
-            let count = 1 + draw.below(draw.oneIn(3) ? 40 : 8)
-            machine.planCut(draw.oneIn(2) ? .process : .power, after: count, moment)
-            trace.add("\(now) cut planned \(moment) \(count) of \(machine.name)")
-        }
+    private func end(_ peer: Peer, _ kind: SyncStep.Kind, _ draw: inout SeededRandom) {
+        guard peer.isOn else { return }
+        trace.add("\(peer.name) \(kind == .crash ? "loses power" : "is killed")")
+        if kind == .crash { peer.cutPower(using: &draw) } else { peer.kill() }
+        records.counts.cuts += 1
+        goDown(peer)
     }
 
     private func harmDisk(
-        _ device: Device?,
-        _ kind: SyncStep.Kind,
+        _ peer: Peer,
+        _ fault: Machine.Fault,
         _ draw: inout SeededRandom
     ) throws {
-        let machine = device?.machine ?? server.machine
-        switch kind {
-        case .failSyncs: machine.failSyncs(1 + draw.below(3))
-        case .failWrites: machine.failWrites(every: 3 + draw.below(10))
-        case .failFiles:
-            let operations: [StorageError.Operation] = [
-                .open, .read, .rename, .remove, .syncDirectory,
-            ]
-            let some = draw.oneIn(3) ? operations : [operations[draw.below(5)]]
-            machine.fail(Set(some), every: 2 + draw.below(12))
-        default: machine.fillDisk(60_000 + draw.below(200_000))
-        }
-        agenda.add(.mend(device: device?.number), at: now + Int64(draw.below(60_000)))
-        if let device, let store = device.machine.store { try checkInboxReading(device, store) }
+        _ = peer.fail(fault, using: &draw)
+        agenda.add(.mend(peer), at: now + Int64(draw.below(60_000)))
+        if let device = peer as? Device, device.isOn { try checkInboxReading(device) }
     }
 }

@@ -19,7 +19,7 @@ extension World {
         let store = try store(process)
         var planned: [Planned] = []
         for _ in 0..<(random.oneIn(3) ? 1 + random.below(4) : 1) {
-            guard let id = chosen ?? drawSpace(settled), let space = current.spaces[id] else {
+            guard let id = chosen ?? drawSpace(), let space = current.spaces[id] else {
                 return
             }
             planned.append(plan(id, space))
@@ -58,35 +58,39 @@ extension World {
         var index = 0
         for batch in batches {
             guard batch.firstPosition == (isAuthority ? position : nil) else {
-                throw Violation(
+                throw Broken(
+                    .log,
                     "an append got position \(String(describing: batch.firstPosition)), not "
                         + "\(position)"
                 )
             }
             for offset in 0..<batch.count {
-                guard index < events.count else { throw Violation("more events than appended") }
+                guard index < events.count else { throw Broken(.log, "more events than appended") }
                 // Rows that keep their origins know them already, and may have gaps.
                 let next = batch.firstOrigin.sequence + UInt64(offset)
                 let origin =
                     events[index].origin
                     ?? Origin(replica: batch.firstOrigin.replica, sequence: next)
                 events[index].origin = origin
-                try register(origin, events[index].event.number, in: planned.space)
+                try known.register(origin, events[index].event.number, in: planned.space)
                 index += 1
                 position += 1
             }
         }
-        guard index == events.count else { throw Violation("fewer events than appended") }
-        settled = current
-        settled.apply(.append(planned.space, events))
-        tail = []
+        guard index == events.count else { throw Broken(.log, "fewer events than appended") }
+        acknowledge(.append(planned.space, events))
     }
 
     private func plan(_ id: SpaceID, _ space: ModelSpace) -> Planned {
         var contents: [Append.Content] = []
         var events: [ModelEvent] = []
         if space.isAuthority, random.oneIn(8) {
-            let (rows, found) = drawStrangers(in: id, space)
+            var strangers = known.strangers[id] ?? Strangers()
+            let (rows, found) = strangers.append(after: space.head, kinds, &random) { random in
+                drawEvent(isAuthority: false, &random)
+            }
+            // Also if the append fails: sequences may have gaps.
+            known.strangers[id] = strangers
             contents.append(.preserved([rows]))
             events += found
         } else {
@@ -107,7 +111,7 @@ extension World {
         var batches: [DraftBatch] = []
         for _ in 0..<(random.oneIn(4) ? 1 + random.below(4) : 1) {
             let count = random.oneIn(10) ? 1 + random.below(40) : 1 + random.below(4)
-            let drawn = (0..<count).map { _ in drawEvent(isAuthority: isAuthority) }
+            let drawn = (0..<count).map { _ in drawEvent(isAuthority: isAuthority, &random) }
             batches.append(kinds.batch(drawn))
             for (index, event) in drawn.enumerated() {
                 events.append(
@@ -124,66 +128,18 @@ extension World {
         return isSingle ? .new(batches, .replicaSingly) : .new(batches)
     }
 
-    private func drawEvent(isAuthority: Bool) -> SimulatedEvent {
-        lastNumber += 1
+    private func drawEvent(
+        isAuthority: Bool,
+        _ random: inout SeededRandom
+    ) -> SimulatedEvent {
+        known.lastNumber += 1
         return SimulatedEvent.draw(
-            number: lastNumber,
+            number: known.lastNumber,
             isAuthority: isAuthority,
             textSizeMax: random.oneIn(6) ? 2000 : 200,
             now: clock.now.milliseconds,
             using: &random
         )
-    }
-
-    /// Rows of other replicas, with gaps between their sequences.
-    private func drawStrangers(
-        in id: SpaceID,
-        _ space: ModelSpace
-    ) -> (PreservedRows, [ModelEvent]) {
-        var batch = DraftBatch()
-        var envelopes: [RowEnvelope] = []
-        var events: [ModelEvent] = []
-        for _ in 0..<1 + random.below(6) {
-            guard let replica = ReplicaID(rawValue: UInt64(1 + random.below(3))) else { continue }
-            var last = strangers[id, default: [:]][replica] ?? (0, 1_000_000)
-            let count = 1 + random.below(3)
-            let first = last.sequence + UInt64(1 + random.below(3))
-            for index in 0..<count {
-                last = (first + UInt64(index), last.clock + UInt64(1 + random.below(1000)))
-                let event = drawEvent(isAuthority: false)
-                let origin = Origin(replica: replica, sequence: last.sequence)
-                kinds.append(event, to: &batch, origin: origin)
-                let time = HybridTime(rawValue: last.clock)
-                envelopes.append(
-                    RowEnvelope(
-                        replica: replica,
-                        sequence: last.sequence,
-                        batchFirst: first,
-                        batchCount: count,
-                        clock: time,
-                        at: Timestamp(milliseconds: event.at ?? time.milliseconds),
-                        base: space.head
-                    )
-                )
-                var found = ModelEvent(
-                    event: event,
-                    batchIndex: index,
-                    batchCount: count,
-                    isAuthority: false
-                )
-                found.origin = origin
-                events.append(found)
-            }
-            // Also if the append fails: sequences may have gaps.
-            strangers[id, default: [:]][replica] = last
-        }
-        let rows = PreservedRows(
-            batch: batch,
-            envelopes: envelopes,
-            acceptedAt: envelopes.map { _ in nil },
-            isAuthority: false
-        )
-        return (rows, events)
     }
 
     // MARK: Promoting and releasing
@@ -195,28 +151,23 @@ extension World {
             state.spaces[$0]?.pending.isEmpty == false && $0 == chosen ?? $0
         }
         guard !lanes.isEmpty else { return }
-        let id = lanes[random.below(lanes.count)]
+        let id = random.pick(lanes)
         guard let space = state.spaces[id] else { return }
         let runs = drawRuns(space)
         guard !runs.isEmpty else { return }
         let effect = Effect.promote(id, runs)
-        let store = try store(process)
-        let sealed = store[id].sealedPendingCount()
-        do throws(LogError) {
-            _ = try store.append(
-                Append(space: id, content: .promoted(runs))
-            )
-        } catch {
-            trace.add("p\(process) promote \(id.text.suffix(3)): \(name(error))")
-            note(effect, lostBy: error)
-            return try judge(error, of: process, "promote")
+        let name = id.text.suffix(3)
+        let sealed = try store(process)[id].sealedPendingCount()
+        let left = try tried(process, "promote \(name)", orNote: { note(effect, lostBy: $0) }) {
+            store in
+            _ = try store.append(Append(space: id, content: .promoted(runs)))
+            return store[id].sealedPendingCount()
         }
-        if store[id].sealedPendingCount() < sealed { sealedPromotionCount += 1 }
+        guard let left else { return }
+        if left < sealed { sealedPromotionCount += 1 }
         let texts = runs.map { "\($0.firstSequence)+\($0.count)@\($0.firstPosition)" }
-        trace.add("p\(process) promote \(id.text.suffix(3)) \(texts.joined(separator: " "))")
-        settled = current
-        settled.apply(effect)
-        tail = []
+        trace.add("p\(process) promote \(name) \(texts.joined(separator: " "))")
+        acknowledge(effect)
         try checkIndex(process)
     }
 
@@ -228,7 +179,7 @@ extension World {
         var acceptedAt = space.canonical.compactMap(\.acceptedAt).last ?? clock.now.milliseconds
         for _ in 0..<1 + random.below(3) {
             guard !pending.isEmpty else { break }
-            let replica = pending[random.below(pending.count)].replica
+            let replica = random.pick(pending).replica
             let own = pending.filter { $0.replica == replica }
             let isWhole = random.oneIn(hasLongLanes ? 12 : 2)
             let most = hasLongLanes ? min(own.count, 12) : own.count
@@ -252,7 +203,7 @@ extension World {
 
     func release(_ process: Int32) throws {
         let state = current
-        guard let id = drawSpace(settled), let space = state.spaces[id], !sealed.contains(id)
+        guard let id = drawSpace(), let space = state.spaces[id], !known.sealed.contains(id)
         else { return }
         // Events that were never read could not be compared later, so they stay.
         let seen = space.canonical.prefix { $0.seen != nil }.count
@@ -260,20 +211,14 @@ extension World {
         let count = random.oneIn(3) ? seen : 1 + random.below(seen)
         let position = max(space.released, UInt64(count))
         let effect = Effect.release(id, position)
-        let store = try store(process)
-        do throws(LogError) {
+        let what = "release \(id.text.suffix(3)) \(position)"
+        // It may fail after it was done, while the log is tidied.
+        let done: Void? = try tried(process, what, orNote: { _ in tail.append(effect) }) { store in
             try store[id].release(upTo: position)
-        } catch {
-            trace.add("p\(process) release \(id.text.suffix(3)) \(position): \(name(error))")
-            // It may fail after it was done, while the log is tidied.
-            tail.append(effect)
-            try judge(error, of: process, "release")
-            return try settle()
         }
-        trace.add("p\(process) release \(id.text.suffix(3)) \(position)")
-        settled = current
-        settled.apply(effect)
-        tail = []
+        guard done != nil else { return try settle() }
+        trace.add("p\(process) \(what)")
+        acknowledge(effect)
         try checkIndex(process)
     }
 
@@ -281,53 +226,84 @@ extension World {
 
     /// Makes a space, of a kind that is drawn if none is given.
     func makeSpace(_ process: Int32, isAuthority kind: Bool? = nil) throws {
-        let store = try store(process)
-        guard settled.spaces.count < 3 else { return }
+        guard known.state.spaces.count < 3 else { return }
         let isAuthority = kind ?? random.oneIn(hasLongLanes ? 4 : 2)
-        do throws(LogError) {
+        let id = try tried(process, "make", orNote: { _ in mayHaveLostSpaces = true }) { store in
             if random.oneIn(2) { try store.removeRemains() }
-            let id = try store.makeSpace(isAuthority: isAuthority).space
-            settled.apply(.make(id, isAuthority: isAuthority))
-            trace.add("p\(process) make \(id.text.suffix(3)) \(isAuthority)")
-        } catch {
-            trace.add("p\(process) make: \(name(error))")
-            mayHaveLostSpaces = true
-            try judge(error, of: process, "make")
-            try settle()
+            return try store.makeSpace(isAuthority: isAuthority).space
         }
+        guard let id else { return try settle() }
+        known.state.apply(.make(id, isAuthority: isAuthority))
+        trace.add("p\(process) make \(id.text.suffix(3)) \(isAuthority)")
     }
 
     func remove(_ process: Int32) throws {
         // The manifest goes immediately, whatever is written and not synced.
-        guard tail.isEmpty else { return }
-        let store = try store(process)
-        guard settled.spaces.count > 1, let id = drawSpace(settled) else { return }
-        do throws(LogError) {
-            try store[id].remove()
-        } catch {
-            trace.add("p\(process) remove \(id.text.suffix(3)): \(name(error))")
-            ghosts[id] = current.spaces[id]
+        guard tail.isEmpty, known.state.spaces.count > 1, let id = drawSpace() else { return }
+        let what = "remove \(id.text.suffix(3))"
+        func note() {
+            known.ghosts[id] = current.spaces[id]
             tail.append(.remove(id))
-            try judge(error, of: process, "remove")
-            return try settle()
         }
-        trace.add("p\(process) remove \(id.text.suffix(3))")
-        settled = current
-        settled.apply(.remove(id))
-        tail = []
+        let done: Void? = try tried(process, what, orNote: { _ in note() }) { try $0[id].remove() }
+        guard done != nil else { return try settle() }
+        trace.add("p\(process) \(what)")
+        acknowledge(.remove(id))
         try checkIndex(process)
     }
 
     func keepPack(_ process: Int32) throws {
-        let store = try store(process)
         let pack = SimulatedPack(number: random.below(3))
-        do throws(LogError) {
+        let what = "keep \(pack.number)"
+        let done: Void? = try tried(process, what) { store in
             try store.keep(pack.files, fingerprint: pack.fingerprint)
-        } catch {
-            trace.add("p\(process) keep \(pack.number): \(name(error))")
-            return try judge(error, of: process, "keep")
         }
-        trace.add("p\(process) keep \(pack.number)")
+        guard done != nil else { return }
+        trace.add("p\(process) \(what)")
         keptPacks.insert(pack.number)
+    }
+
+    // MARK: Sealing
+
+    /// Seals a chosen or random space, which changes nothing that readers see: all of it, or only
+    /// full runs.
+    func seal(_ process: Int32, _ chosen: SpaceID? = nil) throws {
+        guard let id = chosen ?? drawSpace() else { return }
+        let all = random.oneIn(3)
+        let what = "seal \(id.text.suffix(3))"
+        // Also if it fails: it is not known any more which positions are released.
+        known.sealed.insert(id)
+        let report = try tried(process, what) { try $0.seal(id, all: all) }
+        guard let report else { return try settle() }
+        trace.add(
+            "p\(process) \(what) \(all ? "all " : "")to \(report.sealedEnd): "
+                + "\(report.segmentCount) for \(report.replacedCount), "
+                + "\(report.sealedPending) pending"
+        )
+        // Frames of other processes were replayed, and synced.
+        acknowledge()
+        try checkIndex(process)
+        try checkFiles(of: id, in: try store(process))
+    }
+
+    /// Files of segments are those that the manifest names, and no others.
+    private func checkFiles(of id: SpaceID, in store: LogStore) throws {
+        // A planned cut may come here, and files that cannot be removed stay.
+        guard plannedCut == nil, !hasFaults else { return }
+        let folder = LogPaths.segments(id)
+        let (manifest, names) = try attempt("a list of segments") {
+            let names = try disk.exists(folder) ? disk.list(folder).map { folder + "/" + $0 } : []
+            return (try store[id].status().manifest, names)
+        }
+        let named = (manifest.segments + manifest.lanes).map(\.name) + manifest.retired.map(\.name)
+        let expected = named.flatMap {
+            [LogPaths.segment($0, of: id), LogPaths.sidecar($0, of: id)]
+        }
+        guard Set(names) == Set(expected) else {
+            throw Broken(
+                .log,
+                "\(names.count) files of segments are there, not \(expected.count)"
+            )
+        }
     }
 }

@@ -15,7 +15,9 @@ extension World {
         for _ in 0..<count {
             for step in steps {
                 guard let process = drawProcess(),
-                    let id = settled.ids.first(where: { settled.spaces[$0]?.isAuthority == false })
+                    let id = known.state.ids.first(where: {
+                        known.state.spaces[$0]?.isAuthority == false
+                    })
                 else { continue }
                 switch step {
                 case .grow: try append(process, to: id)

@@ -18,10 +18,10 @@ extension World {
     /// Throws unless an error is allowed; continues after the end of a process or a power cut.
     func judge(_ error: LogError, of process: Int32, _ what: String) throws {
         switch error {
-        case .storage(.cut) where hasPlannedCut:
-            hasPlannedCut = false
-            guard let victim = cutVictim else { return try crash() }
-            guard victim == process else { throw Violation("\(what): the wrong process died") }
+        case .storage(.cut) where plannedCut != nil:
+            guard case .process(let victim) = plannedCut else { return try crash() }
+            plannedCut = nil
+            guard victim == process else { throw Broken(.log, "\(what): the wrong process died") }
             stores[process] = nil
             try settle()
         case .storage(.failed(.sync, _, _)) where mayOweFailures:
@@ -31,14 +31,14 @@ extension World {
             // The frames of a simulated log are small.
             break
         case .storage(.full), .storage(.failed):
-            guard hasFaults else { throw Violation("\(what) fails without a fault: \(error)") }
+            guard hasFaults else { throw Broken(.log, "\(what) fails without a fault: \(error)") }
         case .stopped:
-            guard hasFaults else { throw Violation("\(what) stops without a fault: \(error)") }
+            guard hasFaults else { throw Broken(.log, "\(what) stops without a fault: \(error)") }
             disk.kill(process)
             stores[process] = nil
             try settle()
         default:
-            throw Violation("\(what) fails: \(error)")
+            throw Broken(.log, "\(what) fails: \(error)")
         }
     }
 
@@ -47,18 +47,9 @@ extension World {
         guard !tail.isEmpty || mayHaveLostSpaces else { return }
         clearFaults()
         guard let process = drawProcess() else { return try open(Int32(random.below(3))) }
-        do throws(LogError) {
-            try store(process, or: .closed).catchUp()
-        } catch {
-            try judge(error, of: process, "sync")
-            return try settle()
-        }
+        let done: Void? = try tried(process, "sync") { try $0.catchUp() }
+        guard done != nil else { return try settle() }
         try resolve(process)
-    }
-
-    private func store(_ process: Int32, or error: LogError) throws(LogError) -> LogStore {
-        guard let store = stores[process] else { throw error }
-        return store
     }
 
     /// Compares the view of a process with each state that the log may have.
@@ -66,99 +57,58 @@ extension World {
     /// The process must have read all of the log.
     func resolve(_ process: Int32) throws {
         let store = try store(process)
-        guard try adoptSpaces(store, of: process) else { return }
+        guard try adoptSpaces(of: process) else { return }
         let views = try views(in: store)
         var what = ""
         for count in (0...tail.count).reversed() {
             var state = state(withTail: count)
-            guard let found = difference(state, views) else {
-                if count < tail.count { forget(tail[count...]) }
+            guard let found = state.difference(views) else {
+                if count < tail.count { trace.add("lost \(tail.count - count) of the tail") }
+                known.forget(tail[count...])
                 for (id, view) in views { state.spaces[id]?.learn(view) }
-                settled = state
+                known.state = state
                 tail = []
-                try register(views)
-                return
+                return try known.register(views)
             }
             if what.isEmpty { what = found }
         }
-        throw Violation(what)
-    }
-
-    /// Forgets events that are not in the log: their origins may be given again.
-    private func forget(_ lost: ArraySlice<Effect>) {
-        trace.add("lost \(lost.count) of the tail")
-        for case .append(let id, let events) in lost {
-            for origin in events.compactMap(\.origin) { known[id]?[origin] = nil }
-        }
+        throw Broken(.log, what)
     }
 
     /// Adopts spaces that were made although the answer got lost.
     ///
     /// False if the power was cut: clearing up, which is not reported, can be the last thing
     /// before it.
-    private func adoptSpaces(_ store: LogStore, of process: Int32) throws -> Bool {
-        let manifests: [Manifest]
-        do throws(LogError) { manifests = try store.manifests() } catch {
-            try judge(error, of: process, "manifests")
-            return false
-        }
+    private func adoptSpaces(of process: Int32) throws -> Bool {
+        let manifests = try tried(process, "manifests") { try $0.manifests() }
+        guard let manifests else { return false }
         let state = current
         for manifest in manifests where state.spaces[manifest.space] == nil {
-            guard settled.spaces[manifest.space] == nil else { continue }
-            if let ghost = ghosts[manifest.space] {
-                settled.spaces[manifest.space] = ghost
+            guard known.state.spaces[manifest.space] == nil else { continue }
+            if let ghost = known.ghosts[manifest.space] {
+                known.state.spaces[manifest.space] = ghost
                 continue
             }
-            guard mayHaveLostSpaces else { throw Violation("nobody made \(manifest.space.text)") }
-            settled.apply(.make(manifest.space, isAuthority: manifest.authority != nil))
-            frailSpaces.insert(manifest.space)
+            guard mayHaveLostSpaces else {
+                throw Broken(.log, "nobody made \(manifest.space.text)")
+            }
+            known.state.apply(.make(manifest.space, isAuthority: manifest.authority != nil))
+            known.frailSpaces.insert(manifest.space)
         }
-        for id in frailSpaces.sorted() {
+        for id in known.frailSpaces.sorted() {
             guard state.spaces[id]?.events.contains(where: { $0.origin != nil }) != true else {
-                frailSpaces.remove(id)
+                known.frailSpaces.remove(id)
                 continue
             }
-            if !manifests.contains(where: { $0.space == id }) { settled.spaces[id] = nil }
+            if !manifests.contains(where: { $0.space == id }) { known.state.spaces[id] = nil }
         }
         mayHaveLostSpaces = false
         return true
     }
 
     func views(in store: LogStore) throws -> [(SpaceID, SpaceView)] {
-        try attempt("a read") { () throws(LogError) in
-            var views: [(SpaceID, SpaceView)] = []
-            for manifest in try store.manifests() {
-                views.append((manifest.space, try kinds.view(of: manifest.space, in: store)))
-            }
-            return views
-        }
-    }
-
-    private func difference(
-        _ state: ModelState,
-        _ views: [(SpaceID, SpaceView)]
-    ) -> String? {
-        guard views.map(\.0) == state.ids else {
-            return "\(views.count) spaces are there, not \(state.ids.count)"
-        }
-        for (id, view) in views {
-            let what = ModelSpace.brokenRule(view) ?? state.spaces[id]?.difference(view)
-            if let what { return "space \(id.text): \(what)" }
-        }
-        return nil
-    }
-
-    /// Notes the origins that were seen; none may ever be that of another event.
-    private func register(_ views: [(SpaceID, SpaceView)]) throws {
-        for (id, view) in views {
-            for seen in view.events { try register(seen.origin, seen.event.number, in: id) }
-        }
-    }
-
-    func register(_ origin: Origin, _ number: Int64, in space: SpaceID) throws {
-        let old = known[space, default: [:]].updateValue(number, forKey: origin) ?? number
-        guard old == number else {
-            throw Violation("\(origin.text) stands for event \(number) and for \(old)")
+        try attempt("a read") {
+            try store.manifests().map { ($0.space, try kinds.view(of: $0.space, in: store)) }
         }
     }
 
@@ -172,12 +122,8 @@ extension World {
     }
 
     private func catchUp(_ process: Int32, _ what: String) throws -> Bool {
-        let store = try store(process)
-        do throws(LogError) { try store.catchUp() } catch {
-            trace.add("p\(process) \(what): \(name(error))")
-            try judge(error, of: process, what)
-            return false
-        }
+        let done: Void? = try tried(process, what) { try $0.catchUp() }
+        guard done != nil else { return false }
         try checkIndex(process)
         return true
     }
@@ -185,13 +131,12 @@ extension World {
     /// The invariants of a process's memory.
     func checkIndex(_ process: Int32) throws {
         guard let store = stores[process] else { return }
-        if let problem = store.validate().first { throw Violation("index: \(problem)") }
+        if let problem = store.validate().first { throw Broken(.log, "index: \(problem)") }
         let count = current.spaces.values.reduce(0) { sum, space in
             sum + 2 * space.events.count - Int(space.released) + 8
         }
-        let replicas = known.values.reduce(0) { $0 + 4 * Set($1.keys.map(\.replica)).count }
-        guard store.indexEntryCount <= 2 * count + replicas + 64 else {
-            throw Violation("the index has \(store.indexEntryCount) entries for \(count) events")
+        guard store.indexEntryCount <= 2 * count + 4 * known.replicaCount + 64 else {
+            throw Broken(.log, "the index has \(store.indexEntryCount) entries for \(count) events")
         }
     }
 
@@ -200,10 +145,10 @@ extension World {
         guard try catchUp(process, "root") else { return }
         try resolve(process)
         let store = try store(process)
-        for id in settled.ids {
-            guard let expected = settled.spaces[id]?.root() else { continue }
-            let root = try attempt("root") { () throws(LogError) in try store[id].root() }
-            guard root == expected else { throw Violation("the root of \(id.text) is wrong") }
+        for id in known.state.ids {
+            guard let expected = known.state.spaces[id]?.root() else { continue }
+            let root = try attempt("root") { try store[id].root() }
+            guard root == expected else { throw Broken(.log, "the root of \(id.text) is wrong") }
         }
         trace.add("p\(process) roots")
     }
@@ -212,10 +157,10 @@ extension World {
     func checkPacks(process: Int32) throws {
         let store = try store(process)
         for pack in keptPacks.sorted().map(SimulatedPack.init) {
-            let files = try attempt("pack \(pack.number)") { () throws(LogError) in
+            let files = try attempt("pack \(pack.number)") {
                 try store.packs.files(pack.fingerprint)
             }
-            guard files == pack.files else { throw Violation("pack \(pack.number) changed") }
+            guard files == pack.files else { throw Broken(.log, "pack \(pack.number) changed") }
         }
     }
 
@@ -223,14 +168,9 @@ extension World {
     func refresh(_ process: Int32) throws {
         // A sync that fails without the lock can only be reported.
         guard !hasFaults else { return }
-        let store = try store(process)
-        do throws(LogError) {
-            let isNew = try store.refresh()
-            trace.add("p\(process) refresh \(isNew)")
-        } catch {
-            trace.add("p\(process) refresh: \(name(error))")
-            return try judge(error, of: process, "refresh")
-        }
+        let isNew = try tried(process, "refresh") { try $0.refresh() }
+        guard let isNew else { return }
+        trace.add("p\(process) refresh \(isNew)")
         try checkIndex(process)
         try resolve(process)
     }
@@ -254,11 +194,11 @@ extension World {
                 }
             }
             for seen in view.events {
-                guard known[id]?[seen.origin] == seen.event.number else {
-                    throw Violation("\(seen.origin.text) is shown and was never appended")
+                guard known.isKnown(seen, in: id) else {
+                    throw Broken(.log, "\(seen.origin.text) is shown and was never appended")
                 }
                 if let position = seen.position, positions[id]?[seen.origin] != position {
-                    throw Violation("\(seen.origin.text) is shown at position \(position)")
+                    throw Broken(.log, "\(seen.origin.text) is shown at position \(position)")
                 }
             }
         }
@@ -267,12 +207,10 @@ extension World {
 
     /// Opens the log for reading alone, beside those that write.
     func readOnly() throws {
-        guard !hasFaults, !hasPlannedCut else { return }
-        let reader = try attempt("a reader") { () throws(LogError) in
-            try makeStore(disk.process(7), access: .readOnly)
-        }
-        if let what = difference(current, try views(in: reader)) {
-            throw Violation("a reader sees something else: \(what)")
+        guard !hasFaults, plannedCut == nil else { return }
+        let reader = try attempt("a reader") { try open(disk.process(7), .readOnly) }
+        if let what = current.difference(try views(in: reader)) {
+            throw Broken(.log, "a reader sees something else: \(what)")
         }
         trace.add("reader")
     }

@@ -1,8 +1,6 @@
 import DiarioCore
-import DiarioFormat
-import DiarioFrames
 import DiarioLog
-package import DiarioStorage
+import DiarioStorage
 
 /// One data directory with every fault drawn from one seed: processes write to it on a disk that
 /// tears, loses and refuses, and of which bits flip.
@@ -10,72 +8,55 @@ package import DiarioStorage
 /// A model remembers requests and answers. The state of the log is known but for a tail of changes:
 /// those written and not synced, which a power cut may take, and those whose answer got lost. Some
 /// prefix of the tail is always there.
-package final class World {
-    package let seed: UInt64
-    package internal(set) var trace: Trace
+final class World: Machine {
+    var trace: Trace
     var random: SeededRandom
-    package internal(set) var disk: CrashDisk
-    let clock = ManualClock(milliseconds: 1_700_000_000_000)
-    let entropy: SeededEntropy
     let kinds: EventKinds
-    let sizes: LogSizes
     /// True if most spaces have lanes, of which little is accepted at a time, so that they seal.
     let hasLongLanes: Bool
     /// Promotions that took events out of private segments.
     var sealedPromotionCount = 0
     /// The running processes that use the directory.
     var stores: [Int32: LogStore] = [:]
-    /// The state that is certain.
-    var settled = ModelState()
+    var known = KnownDirectory()
     var tail: [Effect] = []
-    var lastNumber: Int64 = 0
-    /// Foreign replicas whose rows are received with their origins, and their last sequences.
-    var strangers: [SpaceID: [ReplicaID: (sequence: UInt64, clock: UInt64)]] = [:]
-    /// All origins that were ever seen, with the number of their event.
-    var known: [SpaceID: [Origin: Int64]] = [:]
-    /// True while syncs or writes may fail, or the disk may be full.
-    var hasFaults = false
-    /// True if syncs failed that not every process knows of yet.
-    var mayOweFailures = false
-    /// True while a cut of the power, or the end of a process, is planned.
-    var hasPlannedCut = false
-    /// The process that the planned cut ends; nil if it is the power for all.
-    var cutVictim: Int32?
     /// True if a space may have been made whose id got lost with the answer.
     var mayHaveLostSpaces = false
     var keptPacks: Set<Int> = []
-    /// Spaces that may be gone after a power cut: their maker died, and they are still empty.
-    var frailSpaces: Set<SpaceID> = []
-    /// Spaces that were sealed: positions are not released by hand there.
-    var sealed: Set<SpaceID> = []
-    /// Spaces whose removal was not acknowledged: a power cut may bring them back as they were.
-    var ghosts: [SpaceID: ModelSpace] = [:]
 
-    package init(seed: UInt64, kinds: EventKinds, lineCountMax: Int) {
-        self.seed = seed
+    init(seed: UInt64, kinds: EventKinds, lineCountMax: Int) {
         self.kinds = kinds
-        random = SeededRandom(seed: seed)
-        entropy = SeededEntropy(seed: seed ^ 0x5eed)
         trace = Trace(lineCountMax: lineCountMax)
-        disk = CrashDisk(machineID: "simulated")
-        var sizes = LogSizes()
-        sizes.frameMax = 16 * 1024 << random.below(2)
-        sizes.fileMax = 2 * sizes.frameMax + LogFileHeader.size
-        sizes.growthMin = 1024 << random.below(4)
-        sizes.growthMax = 16 * 1024
-        sizes.quietMax = sizes.fileMax * (1 + random.below(4))
-        sizes.stateInterval = 2048 << random.below(3)
-        sizes.reserve = 4096
+        var random = SeededRandom(seed: seed)
+        var sizes = LogSizes(frameMax: 16 * 1024 << random.below(2), using: &random)
         hasLongLanes = random.oneIn(2)
         sizes.segmentCount = 4 << random.below(hasLongLanes ? 2 : 3)
         sizes.mergedCount = sizes.segmentCount * (1 + random.below(4))
         if random.oneIn(3) { sizes.segmentMax = 500 + random.below(3000) }
-        sizes.retirementMilliseconds = 1000
-        self.sizes = sizes
+        self.random = random
+        let disk = CrashDisk(machineID: "simulated")
+        super.init(disk, sizes, entropySeed: seed ^ 0x5eed, kinds.engine, kinds.types)
+        clock.set(milliseconds: Self.start)
+    }
+
+    /// A world that continues in a copy of another one's directory.
+    init(copyOf original: World, on disk: CrashDisk) {
+        kinds = original.kinds
+        hasLongLanes = original.hasLongLanes
+        random = SeededRandom(seed: original.random.next())
+        trace = Trace(lineCountMax: 20)
+        known = original.known
+        known.frailSpaces = Set(original.known.state.ids)
+        // Only durable bytes were copied.
+        tail = original.tail
+        keptPacks = original.keptPacks
+        let seed = original.random.next()
+        super.init(disk, original.sizes, entropySeed: seed, kinds.engine, kinds.types)
+        clock.set(milliseconds: original.clock.now.milliseconds)
     }
 
     /// Lives through `stepCount` operations, and checks all that is there at the end.
-    package func run(stepCount: Int) throws {
+    func run(stepCount: Int) throws {
         try begin()
         for _ in 0..<stepCount { try step() }
         try finish()
@@ -83,37 +64,14 @@ package final class World {
 
     /// Makes the directory, and a first space in it.
     func begin() throws {
-        try attempt("create") { () throws(LogError) in try LogStore.create(in: disk) }
+        try attempt("create") { try LogStore.create(in: disk) }
         try open(0)
         try makeSpace(0)
     }
 
-    /// A world that continues in a copy of another one's directory.
-    init(copyOf original: World, on disk: CrashDisk) {
-        seed = original.seed
-        kinds = original.kinds
-        sizes = original.sizes
-        hasLongLanes = original.hasLongLanes
-        random = SeededRandom(seed: original.random.next())
-        entropy = SeededEntropy(seed: original.random.next())
-        trace = Trace(lineCountMax: 20)
-        clock.set(milliseconds: original.clock.now.milliseconds)
-        self.disk = disk
-        settled = original.settled
-        // Only durable bytes were copied.
-        tail = original.tail
-        lastNumber = original.lastNumber
-        strangers = original.strangers
-        known = original.known
-        keptPacks = original.keptPacks
-        ghosts = original.ghosts
-        sealed = original.sealed
-        frailSpaces = Set(original.settled.ids)
-    }
-
     /// Ends all faults, and checks all that is there.
     func finish() throws {
-        if hasPlannedCut { try crash() }
+        if plannedCut != nil { try crash() }
         clearFaults()
         try settle()
         for process in stores.keys.sorted() { try close(process) }
@@ -128,7 +86,7 @@ package final class World {
 
     /// The state if the first `count` changes of the tail are there.
     func state(withTail count: Int) -> ModelState {
-        var state = settled
+        var state = known.state
         for effect in tail.prefix(count) { state.apply(effect) }
         return state
     }
@@ -136,34 +94,40 @@ package final class World {
     /// The state that a process sees that knows everything, if no answer got lost.
     var current: ModelState { state(withTail: tail.count) }
 
-    /// A running process, drawn by chance.
-    func drawProcess() -> Int32? {
-        let running = stores.keys.sorted()
-        guard !running.isEmpty else { return nil }
-        return running[random.below(running.count)]
+    /// All changes are on the disk, and maybe one more.
+    func acknowledge(_ effect: Effect? = nil) {
+        known.state = current
+        if let effect { known.state.apply(effect) }
+        tail = []
     }
 
+    /// A running process, drawn by chance.
+    func drawProcess() -> Int32? { stores.isEmpty ? nil : random.pick(stores.keys.sorted()) }
+
     func store(_ process: Int32) throws -> LogStore {
-        guard let store = stores[process] else { throw Violation("process \(process) runs not") }
+        guard let store = stores[process] else {
+            throw Broken(.log, "process \(process) runs not")
+        }
         return store
     }
 
-    func drawSpace(_ state: ModelState) -> SpaceID? {
-        let ids = state.ids
-        guard !ids.isEmpty else { return nil }
-        return ids[random.below(ids.count)]
+    func drawSpace() -> SpaceID? {
+        let ids = known.state.ids
+        return ids.isEmpty ? nil : random.pick(ids)
     }
 
-    /// Does something that must not fail, with all faults off; a failure breaks a promise.
-    func attempt<Result>(
+    /// Does something through a process; nil if it failed as it may.
+    func tried<Result>(
+        _ process: Int32,
         _ what: String,
-        _ body: () throws(LogError) -> Result
-    ) throws -> Result {
-        let failing = disk.failing
-        disk.failing = nil
-        defer { disk.failing = failing }
-        do throws(LogError) { return try body() } catch {
-            throw Violation("\(what) fails: \(error)")
+        orNote note: (LogError) -> Void = { _ in },
+        _ body: (LogStore) throws -> Result
+    ) throws -> Result? {
+        do { return try body(store(process)) } catch let error as LogError {
+            trace.add("p\(process) \(what): \(name(error))")
+            note(error)
+            try judge(error, of: process, what)
+            return nil
         }
     }
 }

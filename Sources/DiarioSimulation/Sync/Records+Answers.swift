@@ -1,15 +1,36 @@
 import DiarioCore
 import DiarioFormat
-import DiarioLog
-import DiarioServer
 import DiarioSync
 
 // Checks of answers against the promises.
 
-extension SyncWorld {
+extension Records {
+    /// Notes pushed events without a verdict, since a refusal names only origins.
+    func notePushed(_ request: [UInt8], _ kinds: SyncKinds) {
+        let push: Push
+        switch try? SyncMessage(request.span) {
+        case .push(let asked): push = asked
+        case .relay(let relay): push = relay.push
+        default: return
+        }
+        var unpacker = BlockUnpacker()
+        for block in push.blocks {
+            for row in (try? kinds.rows(in: block, &unpacker)) ?? [] {
+                let origin = row.envelope.origin
+                guard case .event(let event) = row.content, ledger.verdict(of: origin) == nil
+                else { continue }
+                book.notePushed(
+                    origin,
+                    Book.Known(token: event.token, event: event, base: row.envelope.base)
+                )
+            }
+        }
+    }
+
     /// Checks the answer of a server that lives; its ledger is up to date.
     func checkAnswer(
         _ answer: [UInt8],
+        of server: Server,
         to request: [UInt8],
         of device: Device,
         isDamaged: Bool
@@ -19,12 +40,11 @@ extension SyncWorld {
             throw Broken(.answered, "the server says what nobody can read: \(error.message)")
         }
         if case .refusal(let refusal) = reply {
-            let isFailing = server.machine.hasFaults || server.machine.mayOweFailures
             let isFair =
                 switch refusal.reason {
                 case .malformed, .version: isDamaged
                 case .forbidden: device.isRevoked
-                case .unavailable, .full: isFailing
+                case .unavailable, .full: server.mayFail
                 case .waiting: server.isWaiting
                 case .epoch: Self.epoch(request) != ledger.epoch && refusal.epoch == ledger.epoch
                 case .unauthorized, .unknownSpace, .lineage, .ahead, .diverged, .tooLarge,
@@ -34,23 +54,16 @@ extension SyncWorld {
             guard isFair else {
                 throw Broken(
                     .answered,
-                    "the server refuses \(Self.name(request)): \(refusal.reason), "
+                    "the server refuses \(SyncMessage.name(request)): \(refusal.reason), "
                         + refusal.message
                 )
             }
             return
         }
-        let asked: SyncMessage
-        do throws(FormatError) { asked = try SyncMessage(request.span) } catch {
-            throw Broken(.answered, "the server takes a request that nobody can read")
-        }
-        switch (asked, reply) {
-        case (.push(let push), .verdicts(let verdicts)):
-            counts.pushes += 1
-            try checkVerdicts(verdicts, push)
-        case (.relay(let relay), .verdicts(let verdicts)):
-            counts.relays += 1
-            try checkVerdicts(verdicts, relay.push)
+        switch (try? SyncMessage(request.span), reply) {
+        case (nil, _): throw Broken(.answered, "the server takes a request that nobody can read")
+        case (.push(let push), .verdicts(let verdicts)): try checkVerdicts(verdicts, push)
+        case (.relay(let relay), .verdicts(let verdicts)): try checkVerdicts(verdicts, relay.push)
         case (.pull(let pull), .news(let news)): try checkNews(news, pull)
         case (.packWanted, .pack), (.compare, .common): break
         default: throw Broken(.answered, "the answer is of another kind than the request")
@@ -151,45 +164,6 @@ extension SyncWorld {
         }
     }
 
-    /// Pushes the lane of a device without its first batch, as a faulty program could.
-    func pushWithGap(_ device: Device) throws {
-        guard let store = device.machine.store, let authority = server.authority,
-            !device.machine.hasFaults, device.machine.plannedCut == nil, !device.isRevoked,
-            !server.isWaiting, device.seen.epoch == ledger.epoch
-        else { return }
-        device.machine.setClock(now)
-        server.machine.setClock(now)
-        let lane = try attempt("a read of \(device.name)") { () throws(LogError) in
-            try readLane(of: device, store)
-        }
-        guard let first = lane.first?.row.envelope.origin, let last = lane.last,
-            last.row.envelope.origin.replica == first.replica,
-            let second = lane.first(where: { $0.row.envelope.batchFirst > first.sequence })
-        else { return }
-        let sequences = second.row.envelope.batchFirst...last.row.envelope.origin.sequence
-        let push = try attempt("a push of \(device.name)") { () throws(LogError) in
-            let events = PendingEvents(replica: first.replica, sequences: sequences)
-            return Push(
-                standing: Standing(
-                    lineage: lineage,
-                    epoch: device.seen.epoch,
-                    size: store[device.space].standing().head,
-                    root: try store[device.space].root()
-                ),
-                replica: first.replica,
-                blocks: try store[device.space].pendingBlocks(events).blocks
-            )
-        }
-        trace.add("\(now) \(device.name) pushes from \(sequences.lowerBound) on")
-        let request = SyncMessage.push(push).encoded()
-        notePushed(request)
-        let answer = authority.answer(request, from: device.caller(of: request))
-        guard try !takeCut(of: nil) else { return }
-        try readLedger()
-        try checkAnswer(answer, to: request, of: device, isDamaged: false)
-        server.shownHead = ledger.head
-    }
-
     /// Checks that a device pauses with a reason.
     func checkPause(_ device: Device, _ refusal: Refusal) throws(Broken) {
         let isFair =
@@ -202,6 +176,38 @@ extension SyncWorld {
             }
         guard isFair else {
             throw Broken(.running, "\(device.name) pauses: \(refusal.reason), \(refusal.message)")
+        }
+    }
+}
+
+extension SyncMessage {
+    /// True if a server says that it cannot answer now.
+    static func isUnavailable(_ answer: [UInt8]) -> Bool {
+        guard case .refusal(let refusal)? = try? SyncMessage(answer.span) else { return false }
+        return refusal.reason == .unavailable
+    }
+
+    /// A message in the words of the trace.
+    static func name(_ bytes: [UInt8]) -> String {
+        guard let message = try? SyncMessage(bytes.span) else { return "damaged" }
+        return switch message {
+        case .push(let push): "push of \(push.replica.text.prefix(3))"
+        case .verdicts(let verdicts):
+            "verdicts "
+                + verdicts.list.map { "\($0.firstSequence)+\($0.count) \($0.kind)" }
+                .joined(separator: ", ")
+        case .pull(let pull): "pull behind \(pull.standing.size)"
+        case .news(let news): "news to \(news.end) of \(news.head)"
+        case .compare(let compare): "compare at \(compare.points.map(\.size))"
+        case .common(let common): "common to \(common.size) of \(common.head)"
+        case .packWanted: "pack wanted"
+        case .pack: "pack"
+        case .publish: "publish"
+        case .abandon: "abandon"
+        case .publication: "publication"
+        case .restore: "restore"
+        case .relay(let relay): "relay of \(relay.push.replica.text.prefix(3))"
+        case .refusal(let refusal): "refusal \(refusal.reason): \(refusal.message)"
         }
     }
 }

@@ -1,12 +1,15 @@
-/// A promise of sync that did not hold.
+/// A promise that did not hold.
 package struct Broken: Error, Sendable {
     package let promise: Promise
     package let what: String
 
-    /// The promises of sync; a shrunk world breaks the same one as the whole.
+    /// The promises; a shrunk world breaks the same one as the whole.
     package enum Promise: String, Sendable, CaseIterable {
         /// A log opens, and fails only where a disk does.
         case works
+        /// A log shows what was appended to it, and nothing else: all that the world of one log
+        /// checks.
+        case log
         /// Nothing that was acknowledged is lost.
         case kept
         /// Every event has one place.
