@@ -36,15 +36,15 @@ package struct CrashScript: Sendable {
             }
             try world.repeating(1, .check)
         },
-        CrashScript("seal lane", 14) { try $0.repeatingLane(2, .grow, .grow, .seal) },
+        CrashScript("seal lane", 14) { try $0.repeatingLane(2, .append, .append, .seal) },
         CrashScript("promote sealed", 16) { world in
-            try world.repeatingLane(3, .grow)
+            try world.repeatingLane(3, .append)
             try world.repeatingLane(2, .seal, .promote)
             try world.repeating(1, .clock)
             try world.repeatingLane(1, .seal)
         },
         CrashScript("turn over lane", 17) { world in
-            try world.repeatingLane(3, .grow)
+            try world.repeatingLane(3, .append)
             try world.repeatingLane(1, .seal, .promote)
             try world.repeating(5, .append)
             try world.repeating(1, .reopen)
@@ -116,6 +116,18 @@ extension World {
     fileprivate func repeating(_ count: Int, _ steps: Step...) throws {
         for _ in 0..<count {
             for step in steps { try perform(step) }
+        }
+    }
+
+    /// The same on the first lane.
+    fileprivate func repeatingLane(_ count: Int, _ steps: Step...) throws {
+        defer { focus = nil }
+        for _ in 0..<count {
+            for step in steps {
+                let state = known.state
+                focus = state.ids.first { state.spaces[$0]?.isAuthority == false }
+                try perform(step)
+            }
         }
     }
 }

@@ -15,13 +15,11 @@ extension World {
     }
 
     /// Appends to a space, or to several that are drawn.
-    func append(_ process: Int32, to chosen: SpaceID? = nil) throws {
+    func append(_ process: Int32) throws {
         let store = try store(process)
         var planned: [Planned] = []
         for _ in 0..<(random.oneIn(3) ? 1 + random.below(4) : 1) {
-            guard let id = chosen ?? drawSpace(), let space = current.spaces[id] else {
-                return
-            }
+            guard let id = drawSpace(), let space = current.spaces[id] else { return }
             planned.append(plan(id, space))
         }
         let outcomes = store.commit(planned.map(\.append))
@@ -144,11 +142,11 @@ extension World {
 
     // MARK: Promoting and releasing
 
-    /// Promotes the start of a lane, of a space or of one that is drawn.
-    func promote(_ process: Int32, in chosen: SpaceID? = nil) throws {
+    /// Promotes the start of a lane.
+    func promote(_ process: Int32) throws {
         let state = current
         let lanes = state.ids.filter {
-            state.spaces[$0]?.pending.isEmpty == false && $0 == chosen ?? $0
+            state.spaces[$0]?.pending.isEmpty == false && $0 == focus ?? $0
         }
         guard !lanes.isEmpty else { return }
         let id = random.pick(lanes)
@@ -265,10 +263,9 @@ extension World {
 
     // MARK: Sealing
 
-    /// Seals a chosen or random space, which changes nothing that readers see: all of it, or only
-    /// full runs.
-    func seal(_ process: Int32, _ chosen: SpaceID? = nil) throws {
-        guard let id = chosen ?? drawSpace() else { return }
+    /// Seals a space, which changes nothing that readers see: all of it, or only full runs.
+    func seal(_ process: Int32) throws {
+        guard let id = drawSpace() else { return }
         let all = random.oneIn(3)
         let what = "seal \(id.text.suffix(3))"
         // Also if it fails: it is not known any more which positions are released.

@@ -23,6 +23,8 @@ final class World: Machine {
     /// True if a space may have been made whose id got lost with the answer.
     var mayHaveLostSpaces = false
     var keptPacks: Set<Int> = []
+    /// The space that steps are about; nil if each draws one.
+    var focus: SpaceID?
 
     init(seed: UInt64, kinds: EventKinds, lineCountMax: Int) {
         self.kinds = kinds
@@ -112,6 +114,7 @@ final class World: Machine {
     }
 
     func drawSpace() -> SpaceID? {
+        if let focus { return focus }
         let ids = known.state.ids
         return ids.isEmpty ? nil : random.pick(ids)
     }
