@@ -1,9 +1,11 @@
+import DiarioSchema
+
 /// Finds the word of a short list that was probably meant.
 enum NearestWord {
     /// The one of `words` that takes the fewest changed letters, if at most two or it begins so.
     static func find(_ word: String, in words: [String]) -> String? {
         guard word.utf8.count <= 64 else { return nil }
-        let ranked = words.map { (word: $0, distance: distance(Array(word.utf8), Array($0.utf8))) }
+        let ranked = words.map { (word: $0, distance: NearestName.distance(word, $0)) }
         if let best = ranked.min(by: { $0.distance < $1.distance }), best.distance <= 2 {
             return best.word
         }
@@ -11,24 +13,5 @@ enum NearestWord {
         guard word.utf8.count > 3 else { return nil }
         let longer = words.filter { $0.hasPrefix(word) }
         return longer.count == 1 ? longer[0] : nil
-    }
-
-    /// Letters to insert, drop or change.
-    private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
-        var row = Array(0...right.count)
-        for (index, letter) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = index + 1
-            for (column, other) in right.enumerated() {
-                let above = row[column + 1]
-                row[column + 1] = min(
-                    diagonal + (letter == other ? 0 : 1),
-                    above + 1,
-                    row[column] + 1
-                )
-                diagonal = above
-            }
-        }
-        return row[right.count]
     }
 }

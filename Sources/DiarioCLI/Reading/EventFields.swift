@@ -31,7 +31,9 @@ struct EventFields {
         case .bytes:
             guard let bytes = line.payload.bytes(at: index) else { return "-" }
             guard line.type.fields[index].kind == .uuid else { return text(bytes) }
-            return Self.uuid(bytes)
+            var uuid: [UInt8] = []
+            TextEncodings.appendUUIDText(bytes.span, to: &uuid)
+            return String(decoding: uuid, as: UTF8.self)
         }
     }
 
@@ -53,14 +55,6 @@ struct EventFields {
 
     private func text(_ bytes: ArraySlice<UInt8>) -> String {
         CellText.oneLine(String(decoding: bytes, as: UTF8.self))
-    }
-
-    private static func uuid(_ bytes: ArraySlice<UInt8>) -> String {
-        var rest = Show.hexadecimal(bytes)[...]
-        return [8, 4, 4, 4, 12].map { size in
-            defer { rest = rest.dropFirst(size) }
-            return String(rest.prefix(size))
-        }.joined(separator: "-")
     }
 }
 

@@ -1,5 +1,5 @@
 /// Finds the name that was probably meant.
-enum NearestName {
+package enum NearestName {
     /// The one of `names` that differs from `name` in the fewest letters, if these are few.
     ///
     /// Only the first 256 names are compared, and no name of more than 128 bytes: this bounds the
@@ -9,7 +9,7 @@ enum NearestName {
         let tolerance = name.utf8.count < 4 ? 1 : 2
         var best: (name: String, distance: Int)?
         for candidate in names.prefix(256) {
-            let distance = distance(Array(name.utf8), Array(candidate.utf8))
+            let distance = distance(name, candidate)
             if distance <= tolerance, distance < best?.distance ?? .max {
                 best = (candidate, distance)
             }
@@ -18,10 +18,10 @@ enum NearestName {
     }
 
     /// Letters to insert, drop, change or swap with their neighbour; case counts as nothing.
-    private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
-        guard abs(left.count - right.count) <= 2 else { return .max }
-        let left = left.map(lowerCased)
-        let right = right.map(lowerCased)
+    package static func distance(_ left: String, _ right: String) -> Int {
+        guard abs(left.utf8.count - right.utf8.count) <= 2 else { return .max }
+        let left = left.utf8.map(lowerCased)
+        let right = right.utf8.map(lowerCased)
         var beforePrevious: [Int] = []
         var previous = Array(0...right.count)
         for (row, letter) in left.enumerated() {
