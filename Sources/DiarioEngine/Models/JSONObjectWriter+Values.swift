@@ -20,7 +20,7 @@ extension Value {
         case .integer(let value): String(value)
         case .real(let value):
             value.isFinite
-                ? String(decoding: JSONObjectWriter.number(value), as: UTF8.self)
+                ? String(decoding: JSONText.number(value), as: UTF8.self)
                 : value < 0 ? "-Infinity" : "Infinity"
         case .text(let text): text
         case .blob(let bytes): String(decoding: CellWriter.base64(bytes[...]), as: UTF8.self)

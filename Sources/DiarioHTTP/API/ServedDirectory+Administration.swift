@@ -110,7 +110,7 @@ extension Token {
     /// All but the text that it is.
     fileprivate func describe(_ json: inout JSONObjectWriter) {
         json.add("id", id.text)
-        json.add("rights", list: rights.words.map { JSONObjectWriter.string($0) })
+        json.add("rights", list: rights.words.map { JSONText.string($0) })
         json.add("actor", ifKnown: actor)
         json.add("label", ifKnown: label)
         json.add("created", ifKnown: created)

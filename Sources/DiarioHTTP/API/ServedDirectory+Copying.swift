@@ -30,7 +30,7 @@ extension ServedDirectory {
             json.add("sealed", sealed)
             if let root = facts.root { json.add("root", root.text) }
             json.add("segments", list: list)
-            json.add("packs", list: packs.map { JSONObjectWriter.string($0.text) })
+            json.add("packs", list: packs.map { JSONText.string($0.text) })
         }
     }
 

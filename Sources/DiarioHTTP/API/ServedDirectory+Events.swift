@@ -220,7 +220,7 @@ extension ServedDirectory {
         )
         space.ringIfGrown()
         return .object(status: isNew ? 201 : 200) { json in
-            json.add("origins", list: recorded.origins.map { JSONObjectWriter.string($0.text) })
+            json.add("origins", list: recorded.origins.map { JSONText.string($0.text) })
             json.add("positions", list: recorded.positions.map { Array("\($0)".utf8) })
             json.add("head", space.head)
         }

@@ -51,18 +51,4 @@ package struct JSONObjectWriter {
         JSON.string(key).appendCanonical(to: &bytes)
         bytes.append(0x3a)
     }
-
-    /// A number as JSON; it must be finite.
-    package static func number(_ value: Double) -> [UInt8] {
-        var bytes: [UInt8] = []
-        JSON.number(value).appendCanonical(to: &bytes)
-        return bytes
-    }
-
-    /// A text as JSON.
-    package static func string(_ text: String) -> [UInt8] {
-        var bytes: [UInt8] = []
-        JSON.string(text).appendCanonical(to: &bytes)
-        return bytes
-    }
 }
