@@ -13,6 +13,10 @@ package enum ProjectionError: Error, Hashable, Sendable {
     /// A query has a mistake, or asks for more than it may.
     case query(QueryFault)
 
+    static func query(_ kind: QueryFault.Kind, _ message: String) -> ProjectionError {
+        .query(QueryFault(kind, message))
+    }
+
     package var message: String {
         switch self {
         case .file(let path, let error):

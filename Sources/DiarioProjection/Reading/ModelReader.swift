@@ -73,11 +73,9 @@ package final class ModelReader {
     package init(_ sources: [Source], listing list: [Source] = []) throws(ProjectionError) {
         guard sources.count <= Limits.queryPackCountMax else {
             throw .query(
-                QueryFault(
-                    .limit,
-                    "the query may read \(sources.count) packs, and one sees at most "
-                        + "\(Limits.queryPackCountMax); ask for less"
-                )
+                .limit,
+                "the query may read \(sources.count) packs, and one sees at most "
+                    + "\(Limits.queryPackCountMax); ask for less"
             )
         }
         paths = "the read models"
@@ -162,7 +160,7 @@ package final class ModelReader {
         watch.begin(.query)
         let answer = ModelAnswer(try prepare(sql), self, bounds)
         guard answer.statement.isReadOnly else {
-            throw .query(QueryFault(.refused, "a query may only read"))
+            throw .query(.refused, "a query may only read")
         }
         try checkNames(sql)
         try bind(parameters, to: answer.statement)
@@ -182,9 +180,7 @@ package final class ModelReader {
             let owners = try owners(of: table)
             guard owners.count > 1 else { continue }
             let names = owners.sorted().map { "\($0).\(table)" }.joined(separator: " or ")
-            throw .query(
-                QueryFault(.invalid, "several packs have a table \(table); write \(names)")
-            )
+            throw .query(.invalid, "several packs have a table \(table); write \(names)")
         }
     }
 
@@ -208,9 +204,7 @@ package final class ModelReader {
     private func prepare(_ sql: String) throws(ProjectionError) -> Statement {
         // SQLite would take the part before it for all of the query.
         guard !sql.utf8.contains(0) else {
-            throw .query(
-                QueryFault(.invalid, "the query has a byte of zero in it; it is no text. Check it")
-            )
+            throw .query(.invalid, "the query has a byte of zero in it; it is no text. Check it")
         }
         do throws(SQLiteError) { return try connection.prepare(sql, isKept: false) } catch {
             throw fault(error)
@@ -224,36 +218,34 @@ package final class ModelReader {
         var known: Set<String> = []
         for index in 0..<statement.parameterCount {
             guard let name = statement.parameterName(at: index + 1)?.dropFirst() else {
-                throw .query(
-                    QueryFault(.invalid, "give parameters a name, as in :day, and no number")
-                )
+                throw .query(.invalid, "give parameters a name, as in :day, and no number")
             }
             known.insert(String(name))
             guard let value = parameters[String(name)] else {
-                throw .query(QueryFault(.invalid, "the parameter \(name) has no value"))
+                throw .query(.invalid, "the parameter \(name) has no value")
             }
             do throws(SQLiteError) { try statement.bind(value, at: index + 1) } catch {
                 throw .file(path: paths, error)
             }
         }
         if let other = parameters.keys.sorted().first(where: { !known.contains($0) }) {
-            throw .query(QueryFault(.invalid, "the query has no parameter \(other)"))
+            throw .query(.invalid, "the query has no parameter \(other)")
         }
     }
 
     fileprivate func fault(_ error: SQLiteError) -> ProjectionError {
         switch error.kind {
         case .interrupted where progress.isTooLarge:
-            .query(QueryFault(.limit, "the query took more memory than it may; ask for less"))
+            .query(.limit, "the query took more memory than it may; ask for less")
         case .interrupted where progress.isOver:
-            .query(QueryFault(.time, "the query took longer than it may; \(timeRemedy)"))
+            .query(.time, "the query took longer than it may; \(timeRemedy)")
         case .refused:
-            .query(QueryFault(.refused, watch.refusal?.message ?? error.message))
+            .query(.refused, watch.refusal?.message ?? error.message)
         case .busy, .full, .damaged, .readOnly, .unavailable, .noMemory, .tooOld:
             .file(path: paths, error)
-        case .tooLarge, .interrupted: .query(QueryFault(.limit, error.message))
+        case .tooLarge, .interrupted: .query(.limit, error.message)
         case .constraint, .invalid, .other:
-            .query(QueryFault(.invalid, explained(error.message)))
+            .query(.invalid, explained(error.message))
         }
     }
 
@@ -319,11 +311,9 @@ package final class ModelAnswer {
         var known: Set<String> = []
         for name in columns where !known.insert(name).inserted {
             throw .query(
-                QueryFault(
-                    .invalid,
-                    "two columns of the answer are named \(name); give one of them another name "
-                        + "with AS"
-                )
+                .invalid,
+                "two columns of the answer are named \(name); give one of them another name "
+                    + "with AS"
             )
         }
     }
@@ -340,10 +330,8 @@ package final class ModelAnswer {
         count += 1
         guard count <= rowCountMax else {
             throw .query(
-                QueryFault(
-                    .limit,
-                    "the answer has more than \(rowCountMax) rows; \(rowRemedy)"
-                )
+                .limit,
+                "the answer has more than \(rowCountMax) rows; \(rowRemedy)"
             )
         }
         return statement.row
@@ -360,11 +348,9 @@ extension PackQuery {
         }) {
             let known = parameters.map { "\($0.name) \($0.kind.rawValue)" }
             throw .query(
-                QueryFault(
-                    .invalid,
-                    "\(name) has no parameter \(other); it has "
-                        + (known.isEmpty ? "none" : known.joined(separator: ", "))
-                )
+                .invalid,
+                "\(name) has no parameter \(other); it has "
+                    + (known.isEmpty ? "none" : known.joined(separator: ", "))
             )
         }
         var values: [String: Value] = [:]
@@ -372,10 +358,8 @@ extension PackQuery {
             if let text = texts[parameter.name] {
                 guard let value = parameter.kind.value(text) else {
                     throw .query(
-                        QueryFault(
-                            .invalid,
-                            "\(parameter.name) is \(parameter.kind.form), and \"\(text)\" is none"
-                        )
+                        .invalid,
+                        "\(parameter.name) is \(parameter.kind.form), and \"\(text)\" is none"
                     )
                 }
                 values[parameter.name] = value
@@ -383,10 +367,8 @@ extension PackQuery {
                 values[parameter.name] = try parameter.kind.value(literal: fallback)
             } else {
                 throw .query(
-                    QueryFault(
-                        .invalid,
-                        "\(name) needs the parameter \(parameter.name) (\(parameter.kind.form))"
-                    )
+                    .invalid,
+                    "\(name) needs the parameter \(parameter.name) (\(parameter.kind.form))"
                 )
             }
         }
@@ -431,7 +413,7 @@ extension PackQuery.Kind {
             guard self == .real, case .integer(let number) = value else { return value }
             return .real(Double(number))
         } catch {
-            throw .query(QueryFault(.invalid, error.message))
+            throw .query(.invalid, error.message)
         }
     }
 
