@@ -86,9 +86,9 @@ enum TypeRules {
             ["Threads"], ["Spaces"], ["Typed"], ["", "Sync"], ["Models"], ["Packs"], ["Reading"],
         ],
         "DiarioBench": [["Harness", "Workload"], [""]],
-        // The program and what it does to arguments, terminal and shell name each other.
+        // A command is run with its arguments, and both tell the shell what there is.
         "DiarioCLI": [
-            ["Arguments", "Program", "Shell", "Terminal"], [""], ["Reading"], ["Models"],
+            ["Terminal"], ["Arguments", "Program", "Shell"], [""], ["Reading"], ["Models"],
             ["Recording"], ["Serving"], ["Checking"], ["Inspect"], ["Syncing"],
         ],
         "DiarioEngine": [[""], ["Packs"], ["Events", "Spaces"], ["Models"], ["Sync"]],

@@ -131,3 +131,10 @@ package enum WordKind: Equatable, Sendable {
     /// One of a few words.
     case choice([String])
 }
+
+extension Failure {
+    /// A wrong use of a command, whose help is named.
+    package static func usage(_ message: String, in command: Command) -> Failure {
+        .usage("\(message). Try: diario help \(command.name)")
+    }
+}

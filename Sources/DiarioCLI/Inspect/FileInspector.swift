@@ -51,8 +51,12 @@ package struct FileInspector {
         case .block:
             BlockInspector(showsRows: showsRows).inspect(&reader)
             try take(reader.takeLines())
-        case .formatLine: try take([formatLine(found.section)])
-        case .lines: try take(lines(found.section))
+        case .formatLine:
+            noteFormat(&reader)
+            try take(reader.takeLines())
+        case .lines:
+            noteLines(&reader)
+            try take(reader.takeLines())
         case .fields(let fields):
             if bytes.isEmpty, found.magic == nil {
                 reader.note(found.title, "empty", at: 0, size: 0, check: .good)
@@ -111,32 +115,34 @@ package struct FileInspector {
 
     // MARK: Files of lines
 
-    private func formatLine(_ section: String) -> InspectLine {
+    private func noteFormat(_ reader: inout FieldReader) {
         let text = String(decoding: bytes.prefix(200), as: UTF8.self)
         let expected = "diario directory 1\n"
         let isOld = text.hasPrefix("diario format ")
         let fault =
             isOld ? FormatError.beforeFirstRelease.message : "is not: \(expected.dropLast())"
+        let line = CellText.oneLine(text.prefix { $0 != "\n" })
         let check: InspectLine.Check = text == expected ? .good : .bad(fault)
-        let line = text.prefix { $0 != "\n" }
-        return InspectLine("line", CellText.oneLine(line), 0..<bytes.count, section, check)
+        reader.note("line", line, at: 0, size: bytes.count, check: check)
     }
 
-    /// The lines of a file, each a name and a value; the last is a checksum of those before it.
-    private func lines(_ section: String) -> [InspectLine] {
+    /// Notes the lines of a file, each a name and a value; the last is a checksum of those before
+    /// it.
+    private func noteLines(_ reader: inout FieldReader) {
         guard bytes.count <= Self.linesSizeMax else {
-            let reason = "longer than \(Self.linesSizeMax) bytes"
-            return [InspectLine("lines", "", 0..<bytes.count, section, .bad(reason))]
+            let check = InspectLine.Check.bad("longer than \(Self.linesSizeMax) bytes")
+            return reader.note("lines", at: 0, size: bytes.count, check: check)
         }
-        var lines: [InspectLine] = []
         var start = 0
+        var last = ""
         while start < bytes.count {
             let end = bytes[start...].firstIndex(of: 0x0a).map { $0 + 1 } ?? bytes.count
             let text = String(decoding: bytes[start..<end].filter { $0 != 0x0a }, as: UTF8.self)
             let words = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
-            let (name, value) = (String(words[0]), words.count == 2 ? String(words[1]) : "")
+            let value = words.count == 2 ? String(words[1]) : ""
             var (shown, check) = (CellText.oneLine(value), InspectLine.Check.none)
-            switch name {
+            last = String(words[0])
+            switch last {
             // Everybody who knows it can read the space.
             case "token": shown = "not shown"
             case "at", "failed": shown = UInt64(value).map { Show.time($0) } ?? shown
@@ -145,34 +151,10 @@ package struct FileInspector {
                 check = value == "\(computed)" ? .good : .bad("should be \(computed)")
             default: break
             }
-            lines.append(InspectLine(CellText.oneLine(name), shown, start..<end, section, check))
+            reader.note(CellText.oneLine(last), shown, at: start, size: end - start, check: check)
             start = end
         }
-        if lines.last?.name != "crc32c" {
-            let check = InspectLine.Check.bad("the checksum is missing")
-            lines.append(InspectLine("crc32c", "", start..<start, section, check))
-        }
-        return lines
-    }
-}
-
-extension InspectLine {
-    /// A line that is no part of another one.
-    fileprivate init(
-        _ name: String,
-        _ value: String,
-        _ range: Range<Int>,
-        _ section: String,
-        _ check: Check
-    ) {
-        self.init(
-            offset: range.lowerBound,
-            size: range.count,
-            depth: 0,
-            name: name,
-            value: value,
-            section: section,
-            check: check
-        )
+        guard last != "crc32c" else { return }
+        reader.note("crc32c", at: start, size: 0, check: .bad("the checksum is missing"))
     }
 }

@@ -43,17 +43,15 @@ extension Command {
 enum QuarantineCommand {
     static func list(_ call: Invocation) throws {
         try withUpdatedModels(call) { models in
-            let entries = try models.quarantined()
-            if call.isJSON { return try call.output.json(entries.map { fields($0, $1) }) }
-            guard !entries.isEmpty else {
-                return try call.output.line("every read model has taken every event")
-            }
-            for (pack, event) in entries {
-                let place = event.position.map { "position \($0)" } ?? "pending"
-                try call.output.line(
-                    "\(event.origin.text)  \(place)  \(event.type) \(event.version)  "
-                        + "\(pack).\(event.model): \(CellText.oneLine(event.message))"
-                )
+            let none = "every read model has taken every event"
+            try call.answer(try models.quarantined(), none: none, fields) { entries in
+                for (pack, event) in entries {
+                    let place = event.position.map { "position \($0)" } ?? "pending"
+                    try call.output.line(
+                        "\(event.origin.text)  \(place)  \(event.type) \(event.version)  "
+                            + "\(pack).\(event.model): \(CellText.oneLine(event.message))"
+                    )
+                }
             }
         }
     }
@@ -80,12 +78,13 @@ enum QuarantineCommand {
                     "no event \(origin.text) is in quarantine. See: diario quarantine list"
                 )
             }
-            if call.isJSON { return try call.output.json(own.map { fields($0, $1) }) }
-            for (pack, event) in own {
-                try call.output.pairs([
-                    ("read model", "\(pack).\(event.model)"), ("rule", event.rule),
-                    ("why", CellText.oneLine(event.message)),
-                ])
+            try call.answer(own, fields) { own in
+                for (pack, event) in own {
+                    try call.output.pairs([
+                        ("read model", "\(pack).\(event.model)"), ("rule", event.rule),
+                        ("why", CellText.oneLine(event.message)),
+                    ])
+                }
             }
         }
         if !call.isJSON { try ShowCommand.run(call) }

@@ -94,9 +94,7 @@ enum QueryCommand {
     }
 
     private static func ask(_ question: Question, _ call: Invocation) throws {
-        guard !(call.isJSON && call.arguments.has("csv")) else {
-            throw Failure.usage("--json and --csv are two ways to print; choose one")
-        }
+        try call.refuseBoth("json", "csv")
         let limit = try call.arguments.count("limit", from: 1)
         let seconds = try call.arguments.count("timeout", from: 1)
         try withModels(call) { models, bar in
@@ -249,9 +247,7 @@ enum QueryCommand {
 
     /// The names as they can be typed: with the pack where several have a query of that name.
     private static func printNames(_ found: [(Pack, PackQuery)], _ call: Invocation) throws {
-        guard !call.isJSON else {
-            throw Failure.usage("--names and --json are two ways to print; choose one")
-        }
+        try call.refuseBoth("names", "json")
         let counts = Dictionary(found.map { ($0.1.name, 1) }, uniquingKeysWith: +)
         for (pack, query) in found {
             let isAlone = counts[query.name] == 1

@@ -167,9 +167,7 @@ enum SchemaCommand {
 
     /// The names of the types and nothing else, as completion asks for them.
     private static func names(_ call: Invocation) throws {
-        guard !call.isJSON else {
-            throw Failure.usage("--names and --json are two ways to print; choose one")
-        }
+        try call.refuseBoth("names", "json")
         try call.reading { space in
             var last = ""
             for type in space.catalog.types where type.name != last {

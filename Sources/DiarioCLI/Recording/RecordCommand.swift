@@ -95,9 +95,7 @@ enum RecordCommand {
             "at": ifKnown(at.map { Int($0.milliseconds) }),
             "ifUnchanged": ifKnown(arguments.has("if-unchanged") ? true : nil),
         ]
-        var line: [UInt8] = []
-        fields.append(to: &line)
-        return line
+        return fields.json
     }
 
     /// The payload that was given, known to be one value of JSON.

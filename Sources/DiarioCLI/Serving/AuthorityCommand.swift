@@ -122,16 +122,13 @@ enum AuthorityCommand {
         _ call: Invocation,
         _ text: (DataFolder.Authority) -> String
     ) throws {
-        guard !call.isJSON else {
-            let fields = entries.map { space -> Fields in
-                [
-                    "space": space.name?.text, "id": space.id.text, "epoch": space.epoch,
-                    "events": space.head, "waiting": space.isWaiting,
-                ]
-            }
-            return try call.output.json(fields)
+        try call.answer(entries, none: none) { space in
+            [
+                "space": space.name?.text, "id": space.id.text, "epoch": space.epoch,
+                "events": space.head, "waiting": space.isWaiting,
+            ]
+        } print: { entries in
+            for entry in entries { try call.output.line(text(entry)) }
         }
-        if entries.isEmpty { try call.output.line(none) }
-        for entry in entries { try call.output.line(text(entry)) }
     }
 }

@@ -30,20 +30,17 @@ enum ReplicasCommand {
                 try control.replicas(of: name).map { (name, $0) }
             }
         }
-        if call.isJSON { return try call.output.json(found.map { fields($0.space, $0.replica) }) }
-        guard !found.isEmpty else { return try call.output.line("no replica was heard of yet") }
-        try call.output.table(
-            [
-                Table.Column("replica", widthMin: 13), Table.Column("space"),
-                Table.Column("belongs to"), Table.Column("since"),
-                Table.Column("last heard of", widthMin: 16),
-            ],
-            found.map { space, replica in
-                let since = replica.bound.map { Show.day($0) } ?? "-"
-                let seen = replica.seen.map { String(Show.time($0).prefix(16)) } ?? "-"
-                return [replica.id.text, space.text, holder(of: replica), since, seen]
-            }
-        )
+        let columns = [
+            Table.Column("replica", widthMin: 13), Table.Column("space"),
+            Table.Column("belongs to"), Table.Column("since"),
+            Table.Column("last heard of", widthMin: 16),
+        ]
+        try call.answer(found, none: "no replica was heard of yet", columns, fields) { found in
+            let replica = found.replica
+            let since = replica.bound.map { Show.day($0) } ?? "-"
+            let seen = replica.seen.map { String(Show.time($0).prefix(16)) } ?? "-"
+            return [replica.id.text, found.space.text, holder(of: replica), since, seen]
+        }
     }
 
     private static func holder(of replica: KnownReplica) -> String {

@@ -130,24 +130,20 @@ enum TokenCommand {
             }
             return try control.tokens(of: space)
         }
-        if call.isJSON { return try call.output.json(tokens.map { fields($0) }) }
-        guard !tokens.isEmpty else { return try call.output.line("no tokens") }
         let now = Timestamp.now
-        try call.output.table(
+        let columns = [
+            Table.Column("token", widthMin: 13), Table.Column("space"), Table.Column("rights"),
+            Table.Column("actor"), Table.Column("label"), Table.Column("created"),
+            Table.Column("used"), Table.Column("state"),
+        ]
+        try call.answer(tokens, none: "no tokens", columns, fields) { token in
             [
-                Table.Column("token", widthMin: 13), Table.Column("space"),
-                Table.Column("rights"), Table.Column("actor"), Table.Column("label"),
-                Table.Column("created"), Table.Column("used"), Table.Column("state"),
-            ],
-            tokens.map { token in
-                [
-                    token.id.text, token.space.text, token.rights.words.joined(separator: ","),
-                    CellText.oneLine(token.actor ?? "-"), CellText.oneLine(token.label ?? "-"),
-                    Show.day(token.created), token.used.map { Show.day($0) } ?? "-",
-                    state(token, now),
-                ]
-            }
-        )
+                token.id.text, token.space.text, token.rights.words.joined(separator: ","),
+                CellText.oneLine(token.actor ?? "-"), CellText.oneLine(token.label ?? "-"),
+                Show.day(token.created), token.used.map { Show.day($0) } ?? "-",
+                state(token, now),
+            ]
+        }
     }
 
     private static func state(_ token: Token, _ now: Timestamp) -> String {

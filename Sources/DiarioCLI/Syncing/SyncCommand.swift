@@ -210,9 +210,7 @@ enum SyncCommand {
                 "phase": phase, "head": status.head, "pending": status.pending,
                 "error": ifKnown(status.lastError),
             ]
-            var bytes: [UInt8] = []
-            fields.append(to: &bytes)
-            return String(decoding: bytes, as: UTF8.self)
+            return String(decoding: fields.json, as: UTF8.self)
         }
         let pending = status.pending == 0 ? "" : ", \(status.pending) pending"
         let head = "head \(ProgressLine.grouped(status.head))\(pending)"

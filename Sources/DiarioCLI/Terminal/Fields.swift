@@ -17,6 +17,13 @@ package struct Fields: JSONResult, ExpressibleByDictionaryLiteral {
         return sum
     }
 
+    /// The object as JSON.
+    var json: [UInt8] {
+        var bytes: [UInt8] = []
+        append(to: &bytes)
+        return bytes
+    }
+
     package func append(to bytes: inout [UInt8]) {
         let present = fields.filter { !($0.value is Missing) }
         bytes.append(0x7b)
@@ -114,12 +121,5 @@ extension Output {
         for (name, value) in pairs {
             try line(name + String(repeating: " ", count: width - name.utf8.count) + value)
         }
-    }
-}
-
-extension Invocation {
-    /// Prints the result: the object with --json, else the line.
-    func answer(_ line: String, _ fields: Fields) throws {
-        if isJSON { try output.json(fields) } else { try output.line(line) }
     }
 }

@@ -2,37 +2,25 @@
 ///
 /// Shows nothing where stderr is no terminal. Feed it with counters as often as you like: it draws
 /// ten times a second at most.
-package final class ProgressBar {
+final class ProgressBar {
     private var pace: ProgressPace
     private let output: Output
     private let isPossible: Bool
-    private let elapsed: () -> Duration
+    /// By the clock that a change of the date does not move.
+    private let start = ContinuousClock.now
 
-    /// A bar for a terminal; `elapsed` gives the time since it was made.
-    package init(
-        _ label: String,
-        unit: String,
-        on output: Output,
-        isWanted: Bool,
-        elapsed: @escaping () -> Duration = ProgressBar.stopwatch()
-    ) {
+    init(_ label: String, unit: String, on output: Output, isWanted: Bool) {
         pace = ProgressPace(label: label, unit: unit)
         self.output = output
-        self.elapsed = elapsed
         isPossible = isWanted && output.isTerminal
     }
 
-    /// The time since this call, by the clock that a change of the date does not move.
-    package static func stopwatch() -> () -> Duration {
-        let start = ContinuousClock.now
-        return { ContinuousClock.now - start }
-    }
-
     /// Notes how much is done; cheap enough to be called often.
-    package func update(done: UInt64, total: UInt64?) {
+    func update(done: UInt64, total: UInt64?) {
         guard isPossible else { return }
         let wasShown = pace.isShown
-        guard let line = pace.update(done: done, total: total, at: elapsed()) else { return }
+        let elapsed = ContinuousClock.now - start
+        guard let line = pace.update(done: done, total: total, at: elapsed) else { return }
         // Now there is something to take away should a signal end the program.
         if !wasShown { Interrupt.clearLineWhenEnding() }
         // A line as wide as the terminal would wrap when the cursor moves on.
@@ -40,7 +28,7 @@ package final class ProgressBar {
     }
 
     /// Takes the bar away again; call it before anything else is printed, and when all has failed.
-    package func finish() {
+    func finish() {
         guard pace.finish() else { return }
         show(ProgressPace.clearing)
     }

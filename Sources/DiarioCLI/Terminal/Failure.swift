@@ -14,11 +14,6 @@ package enum Failure: Error, Equatable, Sendable {
     /// The fault was printed already, as the result.
     case found
 
-    /// A wrong use of a command, whose help is named.
-    package static func usage(_ message: String, in command: Command) -> Failure {
-        .usage("\(message). Try: diario help \(command.name)")
-    }
-
     /// The failure of a command that threw `error`: the one place where errors get their words.
     package init(_ error: any Error) {
         switch error {
