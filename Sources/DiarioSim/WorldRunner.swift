@@ -36,8 +36,8 @@ struct WorldRunner: Sendable {
         case .log:
             let result = logs.run(seed: seed, keepsAll: keepsAll)
             return Outcome(
-                title: "seed \(seed), log world, \(result.operationCount) operations",
-                violation: result.violation,
+                title: "seed \(seed), log world, \(result.lineCount) operations",
+                violation: result.broken?.what,
                 lines: result.lines,
                 hash: Self.text(result.traceHash),
                 replay: "diario-sim --seed \(seed) --worlds log --trace"
@@ -47,8 +47,8 @@ struct WorldRunner: Sendable {
             if let steps { plan = plan.keeping(steps) }
             var result = syncs.run(plan, keepsAll: keepsAll)
             let whole = plan.steps.count
-            if result.broken != nil, !keepsAll, shrinks { result = syncs.shrink(result) }
-            let numbers = result.plan.steps.map(\.number)
+            if result.broken != nil, !keepsAll, shrinks { result = syncs.shrink(&plan, result) }
+            let numbers = plan.steps.map(\.number)
             let only = numbers.count == whole ? "" : " --steps " + StepList.text(numbers)
             return Outcome(
                 title: "seed \(seed), sync world, \(numbers.count) of \(whole) steps",

@@ -7,15 +7,15 @@ import Testing
 
     @Test(arguments: UInt64(0)..<100) func allPromisesHold(seed: UInt64) {
         let result = Self.simulation.run(seed: seed, stepCount: 30)
-        if let violation = result.violation {
+        if let broken = result.broken {
             let lines = result.lines.joined(separator: "\n")
-            Issue.record("\(violation)\n\(lines)\nreplay: diario-sim --seed \(seed) --trace")
+            Issue.record("\(broken.what)\n\(lines)\nreplay: diario-sim --seed \(seed) --trace")
         }
     }
 
     /// Worlds are of use to private segments only if lanes grow long, and are accepted in parts.
     @Test func promotionsCutThroughPrivateSegments() {
-        let counts = (0..<40).map { Self.simulation.run(seed: $0).sealedPromotionCount }
+        let counts = (0..<40).map { Self.simulation.run(seed: $0).counts.sealedPromotions }
         #expect(counts.reduce(0, +) >= 20)
         #expect(counts.count { $0 > 0 } >= 8)
     }
@@ -26,7 +26,7 @@ import Testing
         let second = Simulation().run(seed: seed, keepsAll: true)
         #expect(first.lines == second.lines)
         #expect(first.traceHash == second.traceHash)
-        #expect(first.operationCount > 0)
+        #expect(first.lineCount > 0)
     }
 
     @Test func seedsDiffer() {

@@ -9,7 +9,7 @@ extension Records {
     private func history(of device: Device) throws -> Ledger {
         let epoch = try device.epoch()
         if device.contents.space != device.space {
-            counts.renewals += 1
+            trace.counts.renewals += 1
             trace.add("\(device.name) is rebuilt in epoch \(epoch)")
             device.models = nil
             device.contents.compared = 0

@@ -8,8 +8,6 @@ import DiarioSync
 /// those of replicas in `Records+Replica.swift`, and answers in `Records+Answers.swift`.
 final class Records {
     let trace: Trace
-    /// Counts of what happened, so that tests can tell that worlds are useful.
-    var counts = SyncCounts()
     var book = Book()
     /// Of the epoch that the authority has now, and of those before.
     var ledger: Ledger
@@ -91,7 +89,7 @@ final class Records {
     private func add(_ entry: Ledger.Entry) throws {
         try ledger.add(entry, book)
         switch entry.row.content {
-        case .refused: counts.refusals += 1
+        case .refused: trace.counts.refusals += 1
         // Shown events are synced.
         case .event(let event) where book[event.token]?.device == nil: book.settle(event.token)
         case .event, .adopted: break
@@ -192,18 +190,4 @@ final class Records {
         }
         return stuck
     }
-}
-
-/// Counts of what happened in a world.
-package struct SyncCounts: Equatable, Sendable {
-    package var refusals = 0
-    package var cuts = 0
-    package var requestsLost = 0
-    package var answersLost = 0
-    package var copies = 0
-    package var damages = 0
-    package var clones = 0
-    package var restores = 0
-    /// Spaces of devices that were rebuilt.
-    package var renewals = 0
 }

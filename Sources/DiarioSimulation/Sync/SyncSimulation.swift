@@ -1,19 +1,7 @@
-/// The result of running a sync world.
-package struct SyncResult: Sendable {
-    package let plan: SyncPlan
-    /// The promise that did not hold; nil if all did.
-    package let broken: Broken?
-    /// The last lines of the trace, or all.
-    package let lines: [String]
-    /// Two runs of one plan have the same.
-    package let traceHash: UInt64
-    package let counts: SyncCounts
-}
-
 /// Runs sync worlds, and makes those smaller in which something broke.
 package struct SyncSimulation: Sendable {
     /// Lines that are shown of a world in which something broke.
-    private static let lineCount = 40
+    private static let lineCountMax = 40
     /// The most runs of a world while it is shrunk.
     private static let attemptCountMax = 400
 
@@ -22,43 +10,33 @@ package struct SyncSimulation: Sendable {
     package init() {}
 
     /// Lives through a plan; with `keepsAll`, all of its trace is in the result.
-    package func run(_ plan: SyncPlan, keepsAll: Bool = false) -> SyncResult {
+    package func run(_ plan: SyncPlan, keepsAll: Bool = false) -> WorldResult {
         let world = SyncWorld(
             plan,
             kinds: kinds,
-            lineCountMax: keepsAll ? .max : Self.lineCount
+            lineCountMax: keepsAll ? .max : Self.lineCountMax
         )
-        var broken: Broken?
-        do { try world.run() } catch {
-            broken = error as? Broken ?? Broken(.works, "\(error)")
-        }
-        return SyncResult(
-            plan: plan,
-            broken: broken,
-            lines: world.trace.lines,
-            traceHash: world.trace.hash,
-            counts: world.records.counts
-        )
+        return WorldResult(world.trace) { try world.run() }
     }
 
-    /// A world with fewer steps that breaks the same promise as the one of a result.
+    /// A plan with fewer steps that breaks the same promise as the one of a result.
     ///
     /// Leaves out ever smaller parts of the plan as long as the promise breaks without them.
-    package func shrink(_ result: SyncResult) -> SyncResult {
+    package func shrink(_ plan: inout SyncPlan, _ result: WorldResult) -> WorldResult {
         guard let promise = result.broken?.promise else { return result }
         var smallest = result
         var attemptCount = 0
-        var size = max(result.plan.steps.count / 2, 1)
+        var size = max(plan.steps.count / 2, 1)
         while attemptCount < Self.attemptCountMax {
             var hasShrunk = false
             var start = 0
-            while start < smallest.plan.steps.count, attemptCount < Self.attemptCountMax {
-                var plan = smallest.plan
-                plan.steps.removeSubrange(start..<min(start + size, plan.steps.count))
+            while start < plan.steps.count, attemptCount < Self.attemptCountMax {
+                var smaller = plan
+                smaller.steps.removeSubrange(start..<min(start + size, plan.steps.count))
                 attemptCount += 1
-                let next = run(plan)
+                let next = run(smaller)
                 if next.broken?.promise == promise {
-                    smallest = next
+                    (plan, smallest) = (smaller, next)
                     hasShrunk = true
                 } else {
                     start += size

@@ -80,7 +80,7 @@ extension SyncWorld {
     /// Starts a device from a disk that was copied; with `sharing`, nothing shows that its id was
     /// used before, or is used by another one.
     private func startCopy(_ device: Device, sharing replicas: Set<ReplicaID>?) throws {
-        records.counts.clones += 1
+        trace.counts.clones += 1
         if let replicas { records.sharedReplicas.formUnion(replicas) }
         try start(device)
         guard replicas != nil, device.isOn else { return }
@@ -101,7 +101,7 @@ extension SyncWorld {
             trace.add("server is backed up at \(server.shownHead)")
             return
         }
-        records.counts.restores += 1
+        trace.counts.restores += 1
         trace.add("server is put back from \(records.ledger.head)")
         server.replaceDisk(backup.disk)
         server.shownHead = backup.shownHead

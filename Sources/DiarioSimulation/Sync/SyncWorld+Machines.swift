@@ -44,7 +44,7 @@ extension SyncWorld {
         guard let cut = peer.wasCut() else { return false }
         trace.add("\(peer.name) cut \(cut == .power ? "power" : "process")")
         peer.takeCut(cut, using: &random)
-        records.counts.cuts += 1
+        trace.counts.cuts += 1
         goDown(peer)
         return true
     }

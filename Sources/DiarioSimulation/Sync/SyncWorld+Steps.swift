@@ -60,8 +60,7 @@ extension SyncWorld {
         guard kept != nil, let store = server.store else { return }
         let batch: DraftBatch
         do throws(DiarioError) {
-            let type = try Space(store: store, id: space).adoptionType
-            batch = try PackEvents(pack).adoption(type)
+            batch = try PackEvents(pack).adoption(Space(store: store, id: space).adoptionType)
         } catch {
             guard !takeCut(of: server), !server.hasFaults else { return }
             throw Broken(.works, "the server's space: \(error.message)")
@@ -157,7 +156,7 @@ extension SyncWorld {
         guard peer.isOn else { return }
         trace.add("\(peer.name) \(kind == .crash ? "loses power" : "is killed")")
         if kind == .crash { peer.cutPower(using: &draw) } else { peer.kill() }
-        records.counts.cuts += 1
+        trace.counts.cuts += 1
         goDown(peer)
     }
 

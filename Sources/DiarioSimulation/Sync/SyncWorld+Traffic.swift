@@ -74,7 +74,7 @@ extension SyncWorld {
         for delivery in deliveries {
             if delivery.isDamaged {
                 device.mayBeMisread = true
-                records.counts.damages += 1
+                trace.counts.damages += 1
             }
             agenda.add(
                 .request(
@@ -86,10 +86,10 @@ extension SyncWorld {
                 at: now + delivery.delay
             )
         }
-        records.counts.copies += max(deliveries.count - 1, 0)
+        trace.counts.copies += max(deliveries.count - 1, 0)
         var (what, patience) = ("no answer came", Self.patience)
         if deliveries.isEmpty {
-            records.counts.requestsLost += 1
+            trace.counts.requestsLost += 1
             if random.oneIn(2) { (what, patience) = ("there is no network", 50) }
         }
         agenda.add(.failure(device, number: lastRequest, what: what), at: now + patience)
@@ -144,7 +144,7 @@ extension SyncWorld {
         trace.add("server answers \(number) of \(device.name): \(SyncMessage.name(answer))")
         try records.checkAnswer(answer, of: server, to: request, of: device, isDamaged: isDamaged)
         let deliveries = device.link.isHalfOpen ? [] : device.link.carry(answer, &random)
-        records.counts.answersLost += deliveries.isEmpty ? 1 : 0
+        trace.counts.answersLost += deliveries.isEmpty ? 1 : 0
         for delivery in deliveries {
             agenda.add(
                 .answer(device, number: number, bytes: delivery.bytes),

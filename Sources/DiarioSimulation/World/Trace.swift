@@ -7,6 +7,7 @@ final class Trace {
     private(set) var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     /// The milliseconds since the world began, with which a line begins; nil if it has no time.
     var now: Int64?
+    var counts = WorldCounts()
     private let lineCountMax: Int
 
     init(lineCountMax: Int) { self.lineCountMax = lineCountMax }

@@ -162,7 +162,7 @@ extension World {
             return store[id].sealedPendingCount()
         }
         guard let left else { return }
-        if left < sealed { sealedPromotionCount += 1 }
+        if left < sealed { trace.counts.sealedPromotions += 1 }
         let texts = runs.map { "\($0.firstSequence)+\($0.count)@\($0.firstPosition)" }
         trace.add("p\(process) promote \(name) \(texts.joined(separator: " "))")
         acknowledge(effect)

@@ -14,8 +14,6 @@ final class World: Machine {
     let kinds: EventKinds
     /// True if most spaces have lanes, of which little is accepted at a time, so that they seal.
     let hasLongLanes: Bool
-    /// Promotions that took events out of private segments.
-    var sealedPromotionCount = 0
     /// The running processes that use the directory.
     var stores: [Int32: LogStore] = [:]
     var known = KnownDirectory()
