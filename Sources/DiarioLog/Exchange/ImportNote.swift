@@ -218,8 +218,8 @@ package struct ImportFiles: Sendable {
     let log: LogStore
     let space: SpaceID
 
-    private var folder: SpaceFolder {
-        SpaceFolder(
+    private var folder: WholeFiles {
+        WholeFiles(
             log: log,
             space: space,
             path: LogPaths.imports(space),

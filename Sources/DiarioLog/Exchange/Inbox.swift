@@ -90,8 +90,8 @@ package struct InboxFiles: Sendable {
     let log: LogStore
     let space: SpaceID
 
-    var folder: SpaceFolder {
-        SpaceFolder(
+    var folder: WholeFiles {
+        WholeFiles(
             log: log,
             space: space,
             path: LogPaths.inbox(space),

@@ -16,8 +16,8 @@ package struct KeptFiles: Sendable {
     let log: LogStore
     let space: SpaceID
 
-    private var folder: SpaceFolder {
-        SpaceFolder(
+    private var folder: WholeFiles {
+        WholeFiles(
             log: log,
             space: space,
             path: LogPaths.kept(space),

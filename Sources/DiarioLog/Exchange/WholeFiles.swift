@@ -2,7 +2,7 @@ import DiarioCore
 import DiarioStorage
 
 /// A folder of a space in which each file is written, read and removed as a whole.
-struct SpaceFolder: Sendable {
+struct WholeFiles: Sendable {
     let log: LogStore
     let space: SpaceID
     let path: String
