@@ -27,6 +27,7 @@ let libraries: [(name: String, imports: [Target.Dependency])] = [
         ["DiarioCore", "DiarioSchema", "DiarioCrypto", "DiarioSQLite", "DiarioFormat"]
     ),
     ("DiarioSync", ["DiarioCore", "DiarioSchema", "DiarioCrypto", "DiarioFormat"]),
+    ("DiarioFish", ["DiarioCore", "DiarioSchema"]),
     (
         "Diario",
         [
@@ -110,6 +111,7 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
         "DiarioProjectionTests",
         ["DiarioCore", "DiarioSchema", "DiarioSQLite", "DiarioProjection"]
     ),
+    ("DiarioFishTests", ["DiarioCore", "DiarioSchema", "DiarioFish"]),
     ("DiarioSyncTests", ["DiarioCore", "DiarioCrypto", "DiarioFormat", "DiarioSync"]),
     ("DiarioTransportTests", ["DiarioStorage", "DiarioTransport"]),
     (

@@ -29,11 +29,11 @@ enum ImportRules {
             "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioSQLite", "DiarioCrypto",
             "DiarioFormat", "DiarioLog", "DiarioProjection", "DiarioSync",
         ],
-        "DiarioFish": ["DiarioCore", "DiarioSchema", "DiarioProjection"],
-        "DiarioMeals": ["DiarioCore", "DiarioSchema", "DiarioProjection"],
-        "DiarioMusic": ["DiarioCore", "DiarioSchema", "DiarioProjection"],
-        "DiarioZones": ["DiarioCore", "DiarioSchema", "DiarioProjection"],
-        "DiarioMaps": ["DiarioCore", "DiarioSchema", "DiarioProjection"],
+        "DiarioFish": ["DiarioCore", "DiarioSchema"],
+        "DiarioMeals": ["DiarioCore", "DiarioSchema"],
+        "DiarioMusic": ["DiarioCore", "DiarioSchema"],
+        "DiarioZones": ["DiarioCore", "DiarioSchema"],
+        "DiarioMaps": ["DiarioCore", "DiarioSchema"],
         // The edge: requests are answered with all that a diary and its authority can do.
         // Storage: threads and signals.
         "DiarioHTTP": [
@@ -139,7 +139,7 @@ enum ImportRules {
         let without: Set = [
             "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioSQLite", "DiarioZstd",
             "DiarioCrypto", "DiarioFormat", "DiarioTransport", "DiarioFrames", "DiarioLog",
-            "DiarioProjection", "DiarioSync",
+            "DiarioProjection", "DiarioSync", "DiarioFish",
         ]
         guard without.contains(file.target ?? ""), file.path.hasPrefix("Sources/") else {
             return []

@@ -1,0 +1,6 @@
+import DiarioFish
+import Testing
+
+@Suite struct FishTests {
+    @Test func theModuleHasAName() { #expect("\(Fish.self)" == "Fish") }
+}
