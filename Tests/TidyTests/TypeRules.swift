@@ -93,7 +93,7 @@ enum TypeRules {
         ],
         "DiarioEngine": [[""], ["Packs"], ["Events", "Spaces"], ["Models"], ["Sync"]],
         // Rows are read from blocks and from columns, and both are made of rows.
-        "DiarioFish": [[""], ["Arithmetic"], ["Geometry"]],
+        "DiarioFish": [[""], ["Arithmetic"], ["Geometry"], ["Lengths"], ["Judging"]],
         "DiarioFormat": [[""], ["Blocks", "Columns", "Hashes", "Rows", "Wire"]],
         "DiarioHTTP": [[""], ["Server"], ["API"]],
         "DiarioLog": [
