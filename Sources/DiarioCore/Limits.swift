@@ -101,6 +101,11 @@ public enum Limits {
     /// Above: the event goes to quarantine, or the query ends with an error. One step searches a
     /// value for the whole pattern, and nothing can end it.
     public static let sqlPatternSizeMax = 500
+    /// Bytes of a text of which `text_key` makes a key in SQL.
+    ///
+    /// Above: the event goes to quarantine, or the query ends with an error. No event holds a
+    /// longer one, and its key still fits a read model.
+    public static let textKeySizeMax = 64 * 1024
     /// Columns of one table or result.
     ///
     /// Above: the pack is refused.
@@ -339,5 +344,7 @@ public enum Limits {
         )
         precondition(servedModelCountMax <= servedSpaceCountMax, "models belong to open spaces")
         precondition(2 * blockSizeMax <= exchangeSizeMax, "an exchange must bring some blocks")
+        precondition(eventSizeMax <= textKeySizeMax, "every text of an event must have a key")
+        precondition(textKeySizeMax * 11 <= sqlValueSizeMax, "a key must fit a read model")
     }
 }

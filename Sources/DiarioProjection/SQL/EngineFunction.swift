@@ -14,6 +14,8 @@ package enum EngineFunction: String, CaseIterable, Sendable {
     case dayDifference = "day_diff"
     /// `weekday_of(day)`: 1 for Monday up to 7 for Sunday.
     case weekdayOf = "weekday_of"
+    /// `text_key(text, kind)`: what texts are compared by, in the sense of `same` or `search`.
+    case textKey = "text_key"
 
     package static let version = 1
 
@@ -40,7 +42,21 @@ package enum EngineFunction: String, CaseIterable, Sendable {
             // 1970 began on a Thursday.
             let days = try days(arguments[0]) + 3
             return .integer(days - 7 * days.flooredQuotient(by: 7) + 1)
+        case .textKey: return .text(try textKey(arguments[0], arguments[1]))
         }
+    }
+
+    private func textKey(_ value: Value, _ kind: Value) throws(FunctionError) -> String {
+        guard case .text(let text) = value else {
+            throw FunctionError("text_key needs a text")
+        }
+        guard case .text(let name) = kind, let kind = TextKey.Kind(rawValue: name) else {
+            throw FunctionError("text_key knows the kinds 'same' and 'search' alone")
+        }
+        guard text.utf8.count <= Limits.textKeySizeMax else {
+            throw FunctionError("text_key takes at most \(Limits.textKeySizeMax) bytes")
+        }
+        return TextKey.of(text, kind)
     }
 
     private func integer(_ value: Value) throws(FunctionError) -> Int64 {

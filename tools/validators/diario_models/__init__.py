@@ -9,6 +9,7 @@ import sqlite3
 import struct
 
 from diario_format.primitives import parse_clock, parse_id
+from diario_models.text_key import text_key
 
 CLOCK_LEAD = 300_000
 DAY_ZERO = datetime.date(1970, 1, 1)
@@ -52,7 +53,7 @@ def weekday_of(day):
 
 
 FUNCTIONS = [("day_of", day_of, 2), ("day_add", day_add, 2), ("day_diff", day_diff, 2),
-             ("weekday_of", weekday_of, 1)]
+             ("weekday_of", weekday_of, 1), ("text_key", text_key, 2)]
 
 
 def statements(text):
