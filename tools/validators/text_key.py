@@ -3,9 +3,9 @@
 
     text_key.py DIARIO
 
-Asks `diario sql` for the keys of every scalar, of the golden texts, and of texts at random. A Python
-with a later Unicode may know more scalars: then those are left out that the program leaves as they
-are. With an earlier one nothing is checked.
+Asks `diario sql` for the keys of every scalar, of the golden texts, and of texts at random. A
+Python with a later Unicode may know more scalars: then those are left out that the program leaves
+as they are. With an earlier one nothing is checked.
 """
 
 import json
@@ -111,8 +111,8 @@ def check(program, folder):
     key = rows(diario, f"SELECT hex(text_key(CAST(x'{broken.hex()}' AS TEXT), 'same')) AS k")
     require(text_of(key[0][0]) == text_key(broken.decode("utf-8", "replace"), "same"),
             f"bytes that are no UTF-8: {key}")
-    return (f"{len(found)} scalars that change and all others, and {len(all_texts)} texts, have the "
-            f"same keys; {left_out} left out as later than Unicode {VERSION}")
+    return (f"{len(found)} scalars that change and all others, and {len(all_texts)} texts, have "
+            f"the same keys; {left_out} left out as later than Unicode {VERSION}")
 
 
 if __name__ == "__main__":
