@@ -325,6 +325,14 @@ public enum Limits {
     ///
     /// Above: it counts as this far ahead.
     public static let clockLeadMillisecondsMax: Int64 = 5 * 60 * 1000
+    /// Pixels along a side of a picture.
+    ///
+    /// Above: refused.
+    package static let pictureSideMax = 20_000
+    /// Pixels of a picture.
+    ///
+    /// Above: refused.
+    package static let picturePixelCountMax = 100_000_000
     /// Events whose salts come from one seed.
     package static let saltGroupCount = 1024
 
