@@ -249,11 +249,11 @@ package.targets.append(
         path: "Tests/DiarioFuzz"
     )
 )
-// Not a test: tools/validators/payloads.py asks it.
+// Not a test: tools/validators/payloads.py and fish.py ask it.
 package.targets.append(
     .executableTarget(
         name: "DiarioHarness",
-        dependencies: ["Diario", "DiarioEngine", "DiarioSchema"],
+        dependencies: ["Diario", "DiarioEngine", "DiarioSchema", "DiarioFish"],
         path: "Tests/DiarioHarness"
     )
 )

@@ -4,8 +4,8 @@ import DiarioSchema
 import Foundation
 
 // Answers each line on its input with one line on its output: `{"judge":{...}}` asks whether an
-// event fits its type. With `--schema DIR` it knows the packs of that folder, otherwise those that
-// come with the program.
+// event fits its type, `{"fish":{...}}` for a length or a verdict. With `--schema DIR` it knows the
+// packs of that folder, otherwise those that come with the program.
 
 let prefix = #"{"judge":"#
 
@@ -39,8 +39,11 @@ do {
     while case let piece = FileHandle.standardInput.availableData, !piece.isEmpty {
         rest += piece
         while let end = rest.firstIndex(of: 0x0a) {
-            let answer = answer(rest[..<end], &reader) + [0x0a]
-            try FileHandle.standardOutput.write(contentsOf: Data(answer))
+            let line = rest[..<end]
+            let answer =
+                line.starts(with: FishRequest.prefix.utf8)
+                ? FishRequest.answer(line) : answer(line, &reader)
+            try FileHandle.standardOutput.write(contentsOf: Data(answer + [0x0a]))
             rest.removeSubrange(...end)
         }
     }

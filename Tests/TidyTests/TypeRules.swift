@@ -94,8 +94,8 @@ enum TypeRules {
         "DiarioEngine": [[""], ["Packs"], ["Events", "Spaces"], ["Models"], ["Sync"]],
         // Rows are read from blocks and from columns, and both are made of rows.
         "DiarioFish": [
-            [""], ["Arithmetic"], ["Geometry"], ["Lengths"], ["Judging"],
-            ["Finding"], ["Scenes"],
+            [""], ["Arithmetic"], ["Geometry"], ["Lengths"], ["Judging"], ["Measuring"],
+            ["Simulating"], ["Finding"], ["Scenes"],
         ],
         "DiarioFormat": [[""], ["Blocks", "Columns", "Hashes", "Rows", "Wire"]],
         "DiarioHTTP": [[""], ["Server"], ["API"]],

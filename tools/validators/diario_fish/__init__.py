@@ -1,0 +1,1 @@
+"""What fish.py computes by itself."""
