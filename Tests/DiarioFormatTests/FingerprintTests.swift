@@ -49,10 +49,12 @@ import Testing
         }
     }
 
-    @Test func examplesDoNotCount() throws {
+    @Test func examplesAndTheTextForReadersDoNotCount() throws {
         let files = [PackFile(path: "pack.json", bytes: [1])]
-        let example = PackFile(path: "examples/a.jsonl", bytes: [2])
-        #expect(Fingerprint.pack(files + [example]) == Fingerprint.pack(files))
+        for path in ["examples/a.jsonl", "README.md"] {
+            let other = PackFile(path: path, bytes: [2])
+            #expect(Fingerprint.pack(files + [other]) == Fingerprint.pack(files))
+        }
         let other = PackFile(path: "events/a.jsonl", bytes: [2])
         #expect(Fingerprint.pack(files + [other]) != Fingerprint.pack(files))
     }

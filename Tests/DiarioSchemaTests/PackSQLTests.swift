@@ -97,6 +97,23 @@ import Testing
         #expect(query.parameters.map(\.fallback) == [nil, "-1", "'a, (b)'"])
     }
 
+    @Test func aHeadingContinuesUntilItsBracketCloses() throws {
+        let text = """
+            -- query by-name(name TEXT = ')',
+            --     more INTEGER = 1): things of a name
+            -- not the heading (
+            SELECT * FROM thing WHERE name = :name -- nor this
+                AND :more;
+            """
+        let query = try #require(
+            try Pack(files: files(["queries/by-name.sql": text])).sql.queries.first
+        )
+        #expect(query.title == "things of a name")
+        #expect(query.parameters.map(\.name) == ["name", "more"])
+        let endless = "-- query by-name(\n" + String(repeating: "-- a TEXT,\n", count: 100_000)
+        #expect(problems(["queries/by-name.sql": endless]).map(\.rule) == ["query-heading"])
+    }
+
     @Test(arguments: [
         ("CREATE TABLE t (a INT);", 1, "readmodel-heading"),
         ("-- readmodel things version x: y\n", 1, "readmodel-heading"),
@@ -158,6 +175,7 @@ import Testing
         ("-- query by-name(a TEXT, a TEXT): x\nSELECT :a;", 1, "query-parameter"),
         ("-- query by-name(a TEXT): x\nSELECT\n:b, :a;", 3, "query-parameter"),
         ("-- query by-name(a TEXT): x\nSELECT 1;", 2, "query-parameter"),
+        ("-- query by-name(a TEXT,\nSELECT 1;", 1, "query-heading"),
         ("-- query by-name(): x\nSELECT 1; SELECT 2;", 1, "query-statement"),
         ("-- query by-name(): x\n", 1, "query-statement"),
     ])

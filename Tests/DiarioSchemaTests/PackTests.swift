@@ -69,6 +69,12 @@ import Testing
         #expect(pack.files.count == 6)
     }
 
+    @Test func aTextForReadersIsNotLookedInto() throws {
+        let pack = try Pack(files: files(["README.md": "\u{feff}# T"]))
+        #expect(pack.files.contains { $0.path == "README.md" })
+        #expect(!pack.fingerprintFiles.contains { $0.path == "README.md" })
+    }
+
     @Test func referenceDataBecomesPayloads() throws {
         let table = try #require(try Pack(files: files()).references.first)
         #expect(table.path == "reference/thing.made.1.csv")
@@ -114,7 +120,8 @@ import Testing
         ("pack.json", #"{"name":"test","version":1,"title":1}"#, "manifest"),
         ("pack.json", #"{"name":"test","version":1,"needs":["a"]}"#, "needs"),
         ("pack.json", #"{"name":"test","version":1,"needs":{"a":0}}"#, "pack-version"),
-        ("notes.txt", "", "unknown-file"), ("events/a/b.1.json", "", "file-name"),
+        ("notes.txt", "", "unknown-file"), ("queries/README.md", "", "unknown-file"),
+        ("events/a/b.1.json", "", "file-name"),
         ("readmodel/a.txt", "", "unknown-file"), ("reference/a.csv", "", "unknown-file"),
         ("events/thing.made.1-x.sql", "", "unknown-file"), ("../pack.json", "", "unknown-file"),
         ("events/thing.made.2-1.sql", "", "upcast-order"),

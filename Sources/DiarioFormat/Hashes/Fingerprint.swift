@@ -9,10 +9,10 @@ package enum Fingerprint {
         return SHA256.hash(canonical.span)
     }
 
-    /// Equal for two packs that are the same; examples do not count.
+    /// Equal for two packs that are the same; examples and README.md do not count.
     package static func pack(_ files: [PackFile]) -> Hash32 {
         var bytes: [UInt8] = []
-        let counted = files.filter { !$0.path.utf8.starts(with: "examples/".utf8) }
+        let counted = files.filter { $0.isAdopted }
         for file in counted.sorted(by: { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }) {
             bytes.append(text: file.path)
             let content = file.bytes

@@ -50,7 +50,7 @@ package struct Pack: Sendable {
 
     /// The files that decide the pack's fingerprint, in byte order of their paths.
     package var fingerprintFiles: [PackFile] {
-        files.filter { !$0.path.hasPrefix(PackReader.examplesFolder) }
+        files.filter { $0.isAdopted }
     }
 }
 

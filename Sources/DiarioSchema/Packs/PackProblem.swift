@@ -8,6 +8,11 @@ package struct PackFile: Equatable, Sendable {
         self.path = path
         self.bytes = bytes
     }
+
+    /// True for what a space adopts; examples and the text for readers stay with their authors.
+    package var isAdopted: Bool {
+        !path.utf8.starts(with: PackReader.examplesFolder.utf8) && path != PackReader.readmePath
+    }
 }
 
 /// One thing that is wrong with a pack.

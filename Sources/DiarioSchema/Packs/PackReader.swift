@@ -8,6 +8,7 @@ struct PackReader {
     private var types: [EventType] = []
 
     static let examplesFolder = "examples/"
+    static let readmePath = "README.md"
     private static let manifestPath = "pack.json"
     private static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
     /// The number of problems after which no further file is read.
@@ -75,7 +76,7 @@ struct PackReader {
                 {
                     references.append(table)
                 }
-            case .example: break
+            case .example, .readme: break
             case .unknown(let message): problem(file.path, nil, "unknown-file", message)
             }
         }
@@ -274,14 +275,21 @@ enum PackPath {
     case query
     /// Known by its folder, and not looked into here.
     case example
+    /// For people, and not looked into at all.
+    case readme
     case unknown(String)
 
     init(_ path: String) {
+        guard path != PackReader.readmePath else {
+            self = .readme
+            return
+        }
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[1].isEmpty else {
             self = .unknown(
-                "a pack has no such file; remove it. There are pack.json and the folders events, "
-                    + "readmodel, queries, reference and examples, without folders in them"
+                "a pack has no such file; remove it. There are pack.json, README.md and the "
+                    + "folders events, readmodel, queries, reference and examples, without folders "
+                    + "in them"
             )
             return
         }

@@ -88,7 +88,7 @@ struct QueryReader {
     }
 
     /// The bracket that closes, outside of texts.
-    private static func closing(_ heading: String, after open: String.Index) -> String.Index? {
+    static func closing(_ heading: String, after open: String.Index) -> String.Index? {
         var isInText = false
         for index in heading.indices[heading.index(after: open)...] {
             if heading[index] == "'" { isInText.toggle() }

@@ -51,6 +51,17 @@ struct SQLSection: Equatable {
     var heading: String
     var line: Int
     var statements: [SQLStatement] = []
+
+    /// The bytes after which a heading is not continued, since it is read again for each line.
+    private static let openSizeMax = 4096
+
+    /// True while the parameters of a query continue in the next comment.
+    var isOpen: Bool {
+        guard statements.isEmpty, heading.utf8.count < Self.openSizeMax,
+            heading.hasPrefix("query "), let open = heading.firstIndex(of: "(")
+        else { return false }
+        return QueryReader.closing(heading, after: open) == nil
+    }
 }
 
 /// Takes a file of SQL apart into sections and statements.
@@ -166,6 +177,10 @@ struct SQLSectionReader {
         let text = Self.trimmed(
             String(decoding: bytes[token.range], as: UTF8.self).drop { $0 == "-" }
         )
+        if start == nil, sections.last?.isOpen == true {
+            sections[sections.count - 1].heading += " " + text
+            return
+        }
         guard sections.isEmpty || isHeading(text) else { return }
         if let start, depth > 0 {
             problems.add(start.line, "sql", "a trigger never ends; add END;")

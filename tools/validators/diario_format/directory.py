@@ -175,8 +175,8 @@ class Directory:
         pack = read_pack(self.path("packs", name))
         if pack.fingerprint.hex() != name:
             raise FormatError(f"the fingerprint is {pack.fingerprint.hex()}")
-        if any(path.startswith("examples/") for path in pack.files):
-            raise FormatError("examples are not kept")
+        if any(path.startswith("examples/") or path == "README.md" for path in pack.files):
+            raise FormatError("examples and README.md are not kept")
         self.packs[pack.fingerprint] = pack
 
     def read_space(self, name):
