@@ -6,6 +6,6 @@ FROM pin_box AS b
 CROSS JOIN pin AS n ON n.rowid = b.id
 LEFT JOIN place AS p USING (placeId)
 WHERE b.minX >= :left AND b.maxX <= :right AND b.minY >= :top AND b.maxY <= :bottom
-    AND n.user = :user AND n.mapId = :mapId
+    AND n.actor = :user AND n.mapId = :mapId
 -- Those that lie lower are drawn over others.
 ORDER BY n.yMpx, n.pinId;

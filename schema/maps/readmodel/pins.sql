@@ -1,8 +1,8 @@
--- readmodel pins version 1: the pins, favourites and last declared place of each visitor
+-- readmodel pins version 2: the pins, favourites and last declared place of each visitor
 -- A pin that was taken away keeps its row, so that an older move does not bring it back.
 CREATE TABLE pin (
     pinId TEXT NOT NULL PRIMARY KEY,
-    user TEXT NOT NULL,
+    actor TEXT NOT NULL,
     mapId TEXT NOT NULL,
     xMpx INT NOT NULL,
     yMpx INT NOT NULL,
@@ -18,7 +18,7 @@ CREATE TABLE pin (
     stamp BLOB NOT NULL
 ) STRICT;
 
-CREATE INDEX pin_map ON pin (mapId, user);
+CREATE INDEX pin_map ON pin (mapId, actor);
 CREATE INDEX pin_old ON pin (oldPinId);
 
 CREATE VIRTUAL TABLE pin_box USING rtree_i32(id, minX, maxX, minY, maxY);
@@ -47,18 +47,18 @@ CREATE TABLE pin_successor (
 
 -- Each addition counts by itself, so that a removal takes only those that its author knew.
 CREATE TABLE favourite (
-    user TEXT NOT NULL,
+    actor TEXT NOT NULL,
     refKind TEXT NOT NULL,
     refId TEXT NOT NULL,
     origin TEXT NOT NULL,
     at INT NOT NULL,
     position INT,
     replica TEXT NOT NULL,
-    PRIMARY KEY (user, refKind, refId, origin)
+    PRIMARY KEY (actor, refKind, refId, origin)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE whereabouts (
-    user TEXT NOT NULL PRIMARY KEY,
+    actor TEXT NOT NULL PRIMARY KEY,
     mapId TEXT NOT NULL,
     placeId TEXT,
     at INT NOT NULL,
@@ -67,14 +67,14 @@ CREATE TABLE whereabouts (
 
 -- on maps.pin.placed
 INSERT INTO pin VALUES (
-    :pinId, coalesce(:_actor, :_replica), :mapId, :xMpx, :yMpx, :placeId, :via, :title, :note,
+    :pinId, coalesce(:_actor, '-'), :mapId, :xMpx, :yMpx, :placeId, :via, :title, :note,
     NULL, 0, :_at, :_position, :_replica, :_stamp
 )
 ON CONFLICT (pinId) DO NOTHING;
 
 -- on maps.pin.replaced
 INSERT INTO pin VALUES (
-    :pinId, coalesce(:_actor, :_replica), :mapId, :xMpx, :yMpx, :placeId, :via, :title, :note,
+    :pinId, coalesce(:_actor, '-'), :mapId, :xMpx, :yMpx, :placeId, :via, :title, :note,
     :oldPinId, 0, :_at, :_position, :_replica, :_stamp
 )
 ON CONFLICT (pinId) DO NOTHING;
@@ -98,22 +98,22 @@ UPDATE pin SET isRemoved = 1 WHERE pinId = :pinId AND isRemoved = 0;
 -- on maps.pins.cleared
 -- What the visitor saw: all up to the base, and what came from the same replica.
 UPDATE pin SET isRemoved = 1
-WHERE mapId = :mapId AND user = coalesce(:_actor, :_replica) AND isRemoved = 0
+WHERE mapId = :mapId AND actor = coalesce(:_actor, '-') AND isRemoved = 0
     AND (:via IS NULL OR via = :via) AND (position <= :_base OR author = :_replica);
 
 -- on maps.favourite.added
 INSERT INTO favourite VALUES (
-    coalesce(:_actor, :_replica), :refKind, :refId, :_origin, :_at, :_position, :_replica
+    coalesce(:_actor, '-'), :refKind, :refId, :_origin, :_at, :_position, :_replica
 )
-ON CONFLICT (user, refKind, refId, origin) DO NOTHING;
+ON CONFLICT (actor, refKind, refId, origin) DO NOTHING;
 
 -- on maps.favourite.removed
 DELETE FROM favourite
-WHERE user = coalesce(:_actor, :_replica) AND refKind = :refKind AND refId = :refId
+WHERE actor = coalesce(:_actor, '-') AND refKind = :refKind AND refId = :refId
     AND (position <= :_base OR replica = :_replica);
 
 -- on maps.location.declared
-INSERT INTO whereabouts VALUES (coalesce(:_actor, :_replica), :mapId, :placeId, :_at, :_stamp)
-ON CONFLICT (user) DO UPDATE
+INSERT INTO whereabouts VALUES (coalesce(:_actor, '-'), :mapId, :placeId, :_at, :_stamp)
+ON CONFLICT (actor) DO UPDATE
 SET mapId = excluded.mapId, placeId = excluded.placeId, at = excluded.at, stamp = excluded.stamp
 WHERE excluded.stamp > stamp;

@@ -1,8 +1,8 @@
--- readmodel visits version 1: what visitors wrote about places, and how these are rated
+-- readmodel visits version 2: what visitors wrote about places, and how these are rated
 CREATE TABLE visit (
     placeId TEXT NOT NULL,
     origin TEXT NOT NULL,
-    user TEXT NOT NULL,
+    actor TEXT NOT NULL,
     day TEXT NOT NULL,
     rating INT,
     contact TEXT,
@@ -11,15 +11,15 @@ CREATE TABLE visit (
     PRIMARY KEY (placeId, origin)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX visit_user ON visit (user, day);
+CREATE INDEX visit_user ON visit (actor, day);
 
 -- The last rating of each visitor.
 CREATE TABLE rating (
     placeId TEXT NOT NULL,
-    user TEXT NOT NULL,
+    actor TEXT NOT NULL,
     rating INT NOT NULL,
     stamp BLOB NOT NULL,
-    PRIMARY KEY (placeId, user)
+    PRIMARY KEY (placeId, actor)
 ) STRICT, WITHOUT ROWID;
 
 CREATE VIEW place_rating AS
@@ -27,12 +27,12 @@ SELECT placeId, count(*) AS visitors, sum(rating) AS stars FROM rating GROUP BY 
 
 -- on maps.visit.noted
 INSERT INTO visit VALUES (
-    :placeId, :_origin, coalesce(:_actor, :_replica), :day, :rating, :contact, :note, :_at
+    :placeId, :_origin, coalesce(:_actor, '-'), :day, :rating, :contact, :note, :_at
 )
 ON CONFLICT (placeId, origin) DO NOTHING;
 INSERT INTO rating
-SELECT :placeId, coalesce(:_actor, :_replica), :rating, :_stamp
+SELECT :placeId, coalesce(:_actor, '-'), :rating, :_stamp
 WHERE :rating IS NOT NULL
-ON CONFLICT (placeId, user) DO UPDATE
+ON CONFLICT (placeId, actor) DO UPDATE
 SET rating = excluded.rating, stamp = excluded.stamp
 WHERE excluded.stamp > stamp;

@@ -2,5 +2,5 @@
 SELECT meal, name, foodId, amountMg / 1000.0 AS grams, energyMkcal / 1000.0 AS kcal,
     proteinMg / 1000.0 AS proteinG, carbMg / 1000.0 AS carbG, fatMg / 1000.0 AS fatG, entryId
 FROM entry
-WHERE user = :user AND day = :day AND isRemoved = 0
+WHERE actor = :user AND day = :day AND isRemoved = 0
 ORDER BY instr('breakfast lunch snack dinner', meal), at, entryId;

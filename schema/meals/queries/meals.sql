@@ -1,6 +1,6 @@
 -- query meals(user TEXT, day DATE): energy of each meal of a day, and how much it may hold
 WITH p AS (
-    SELECT needMkcal FROM plan WHERE user = :user AND effectiveFrom <= :day
+    SELECT needMkcal FROM plan WHERE actor = :user AND effectiveFrom <= :day
     ORDER BY effectiveFrom DESC, stamp DESC LIMIT 1
 ),
 -- Lunch, the largest share, gets what the others leave, so that the four make up the whole.
@@ -17,5 +17,5 @@ SELECT s.meal, coalesce(t.entries, 0) AS entries, coalesce(t.energyMkcal, 0) / 1
     s.mostMkcal / 1000.0 AS mostKcal,
     (s.mostMkcal - coalesce(t.energyMkcal, 0)) / 1000.0 AS leftKcal
 FROM share AS s
-LEFT JOIN meal_total AS t ON t.user = :user AND t.day = :day AND t.meal = s.meal
+LEFT JOIN meal_total AS t ON t.actor = :user AND t.day = :day AND t.meal = s.meal
 ORDER BY s.place;

@@ -4,11 +4,11 @@ SELECT count(*) AS days, sum(abs(energyMkcal - needMkcal) * 100 <= needMkcal * :
 FROM (
     SELECT t.day, sum(t.energyMkcal) AS energyMkcal, (
         SELECT needMkcal FROM plan AS p
-        WHERE p.user = :user AND p.effectiveFrom <= t.day
+        WHERE p.actor = :user AND p.effectiveFrom <= t.day
         ORDER BY effectiveFrom DESC, stamp DESC LIMIT 1
     ) AS needMkcal
     FROM meal_total AS t
-    WHERE t.user = :user AND t.entries > 0 AND t.day BETWEEN :first AND :last
+    WHERE t.actor = :user AND t.entries > 0 AND t.day BETWEEN :first AND :last
     GROUP BY t.day
 )
 WHERE needMkcal IS NOT NULL;

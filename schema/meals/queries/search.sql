@@ -4,6 +4,6 @@ SELECT e.name, count(*) AS times, max(e.day) AS lastOn, sum(e.amountMg) / 1000.0
     sum(e.energyMkcal) / 1000.0 AS kcal
 FROM entry_text AS t JOIN entry AS e ON e.rowid = t.rowid
 WHERE entry_text MATCH '"' || replace(replace(:words, '"', ' '), ' ', '" * "') || '" *'
-    AND e.user = :user AND e.isRemoved = 0
+    AND e.actor = :user AND e.isRemoved = 0
 GROUP BY e.name
 ORDER BY times DESC, lastOn DESC, e.name LIMIT :most;

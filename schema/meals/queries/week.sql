@@ -7,7 +7,7 @@ SELECT d.day, sum(t.energyMkcal) / 1000.0 AS kcal, a.steps,
     avg(sum(t.energyMkcal)) OVER () / 1000.0 AS meanOfDaysLogged,
     count(sum(t.energyMkcal)) OVER () AS daysLogged
 FROM d
-LEFT JOIN meal_total AS t ON t.user = :user AND t.day = d.day AND t.entries > 0
-LEFT JOIN activity AS a ON a.user = :user AND a.day = d.day
+LEFT JOIN meal_total AS t ON t.actor = :user AND t.day = d.day AND t.entries > 0
+LEFT JOIN activity AS a ON a.actor = :user AND a.day = d.day
 GROUP BY d.day
 ORDER BY d.day;

@@ -1,4 +1,4 @@
--- readmodel allergies version 1: the vocabulary, who cannot have what, and the warnings given
+-- readmodel allergies version 2: the vocabulary, who cannot have what, and the warnings given
 CREATE TABLE allergen (
     allergenId TEXT NOT NULL PRIMARY KEY,
     nameIt TEXT NOT NULL,
@@ -10,7 +10,7 @@ CREATE TABLE allergen (
 -- Each addition is removed by itself: who adds one again while it is removed elsewhere keeps it.
 CREATE TABLE allergy (
     allergyId TEXT NOT NULL PRIMARY KEY,
-    user TEXT NOT NULL,
+    actor TEXT NOT NULL,
     allergenId TEXT,
     ownWords TEXT,
     severity TEXT NOT NULL,
@@ -18,18 +18,18 @@ CREATE TABLE allergy (
     isRemoved INT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX allergy_user ON allergy (user);
+CREATE INDEX allergy_user ON allergy (actor);
 
 CREATE TABLE alert (
     alertId TEXT NOT NULL PRIMARY KEY,
-    user TEXT NOT NULL,
+    actor TEXT NOT NULL,
     entryId TEXT,
     allergenId TEXT,
     level TEXT NOT NULL,
     at INT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX alert_user ON alert (user, at);
+CREATE INDEX alert_user ON alert (actor, at);
 
 -- What the user decided, the last time.
 CREATE TABLE alert_choice (
@@ -47,7 +47,7 @@ WHERE excluded.stamp > stamp;
 
 -- on meals.allergy.added
 INSERT INTO allergy VALUES (
-    :allergyId, coalesce(:_actor, :_replica), :allergenId, :ownWords, :severity, :note, 0
+    :allergyId, coalesce(:_actor, '-'), :allergenId, :ownWords, :severity, :note, 0
 )
 ON CONFLICT (allergyId) DO NOTHING;
 
@@ -56,7 +56,7 @@ UPDATE allergy SET isRemoved = 1 WHERE allergyId = :allergyId;
 
 -- on meals.allergy.alert.shown
 INSERT INTO alert VALUES (
-    :alertId, coalesce(:_actor, :_replica), :entryId, :allergenId, :level, :_at
+    :alertId, coalesce(:_actor, '-'), :entryId, :allergenId, :level, :_at
 )
 ON CONFLICT (alertId) DO NOTHING;
 

@@ -1,8 +1,8 @@
--- readmodel body version 1: weights, and what phones and watches counted on each day
+-- readmodel body version 2: weights, and what phones and watches counted on each day
 -- One that was a mistake keeps its row, so that a second import of it does not bring it back.
 CREATE TABLE weight (
     measureId TEXT NOT NULL PRIMARY KEY,
-    user TEXT NOT NULL,
+    actor TEXT NOT NULL,
     day TEXT NOT NULL,
     weightG INT,
     source TEXT NOT NULL,
@@ -12,11 +12,11 @@ CREATE TABLE weight (
     isRemoved INT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX weight_day ON weight (user, day, at);
+CREATE INDEX weight_day ON weight (actor, day, at);
 
 -- Who counted is personal and no key, so of several counts of a day the highest revision holds.
 CREATE TABLE activity (
-    user TEXT NOT NULL,
+    actor TEXT NOT NULL,
     day TEXT NOT NULL,
     timeZone TEXT NOT NULL,
     sourceName TEXT,
@@ -26,12 +26,12 @@ CREATE TABLE activity (
     importId TEXT,
     revision INT NOT NULL,
     stamp BLOB NOT NULL,
-    PRIMARY KEY (user, day)
+    PRIMARY KEY (actor, day)
 ) STRICT, WITHOUT ROWID;
 
 -- on meals.weight.recorded
 INSERT INTO weight VALUES (
-    :measureId, coalesce(:_actor, :_replica), :day, :weightG, :source, :note, :_at, :_clock, 0
+    :measureId, coalesce(:_actor, '-'), :day, :weightG, :source, :note, :_at, :_clock, 0
 )
 ON CONFLICT (measureId) DO NOTHING;
 
@@ -40,10 +40,10 @@ UPDATE weight SET isRemoved = 1 WHERE measureId = :measureId;
 
 -- on meals.health.day.recorded
 INSERT INTO activity VALUES (
-    coalesce(:_actor, :_replica), :day, :timeZone, :sourceName, :steps, :activeMkcal, :basalMkcal,
+    coalesce(:_actor, '-'), :day, :timeZone, :sourceName, :steps, :activeMkcal, :basalMkcal,
     :importId, :revision, :_stamp
 )
-ON CONFLICT (user, day) DO UPDATE
+ON CONFLICT (actor, day) DO UPDATE
 SET timeZone = excluded.timeZone, sourceName = excluded.sourceName, steps = excluded.steps,
     activeMkcal = excluded.activeMkcal, basalMkcal = excluded.basalMkcal,
     importId = excluded.importId, revision = excluded.revision, stamp = excluded.stamp

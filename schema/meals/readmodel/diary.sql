@@ -1,9 +1,9 @@
--- readmodel diary version 1: what was eaten at which meal, with sums for each meal of each day
+-- readmodel diary version 2: what was eaten at which meal, with sums for each meal of each day
 -- Amount and place of an entry have stamps of their own: changing one leaves the other alone.
 CREATE TABLE entry (
     entryId TEXT NOT NULL PRIMARY KEY,
-    -- An actor is the user; without one, the replica is.
-    user TEXT NOT NULL,
+    -- The user; without an actor, '-'.
+    actor TEXT NOT NULL,
     day TEXT NOT NULL,
     meal TEXT NOT NULL,
     foodId TEXT NOT NULL,
@@ -40,7 +40,7 @@ CREATE TABLE entry (
     )
 ) STRICT;
 
-CREATE INDEX entry_day ON entry (user, day, meal);
+CREATE INDEX entry_day ON entry (actor, day, meal);
 
 -- The names are read from the table, so one that is erased there is found no more.
 CREATE VIRTUAL TABLE entry_text USING fts5(
@@ -69,16 +69,16 @@ CREATE TABLE removal (
 ) STRICT, WITHOUT ROWID;
 
 CREATE VIEW meal_total AS
-SELECT user, day, meal, count(*) AS entries, sum(energyMkcal) AS energyMkcal,
+SELECT actor, day, meal, count(*) AS entries, sum(energyMkcal) AS energyMkcal,
     sum(coalesce(proteinMg, 0)) AS proteinMg, sum(coalesce(carbMg, 0)) AS carbMg,
     sum(coalesce(fatMg, 0)) AS fatMg
 FROM entry WHERE isRemoved = 0
-GROUP BY user, day, meal;
+GROUP BY actor, day, meal;
 
 -- on meals.food.logged
 -- A removal may have come first.
 INSERT INTO entry VALUES (
-    :entryId, coalesce(:_actor, :_replica), :day, :meal, :foodId, :name, :amountMg, :energyMkcal,
+    :entryId, coalesce(:_actor, '-'), :day, :meal, :foodId, :name, :amountMg, :energyMkcal,
     iif(:per100 IS NULL, :amountMg, 100000),
     coalesce(json_extract(:per100, '$.energyMkcal'), :energyMkcal),
     json_extract(:per100, '$.proteinMg'), json_extract(:per100, '$.carbMg'),

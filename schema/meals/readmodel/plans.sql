@@ -1,13 +1,13 @@
--- readmodel plans version 1: what each user wants to reach, and the daily plans they accepted
+-- readmodel plans version 2: what each user wants to reach, and the daily plans they accepted
 CREATE TABLE weight_goal (
-    user TEXT NOT NULL PRIMARY KEY,
+    actor TEXT NOT NULL PRIMARY KEY,
     targetG INT,
     isOverride INT NOT NULL,
     stamp BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE pace_goal (
-    user TEXT NOT NULL PRIMARY KEY,
+    actor TEXT NOT NULL PRIMARY KEY,
     pace TEXT NOT NULL,
     isOverride INT NOT NULL,
     stamp BLOB NOT NULL
@@ -16,7 +16,7 @@ CREATE TABLE pace_goal (
 -- All plans stay: the days before a new one keep the plan that held then.
 CREATE TABLE plan (
     planId TEXT NOT NULL PRIMARY KEY,
-    user TEXT NOT NULL,
+    actor TEXT NOT NULL,
     effectiveFrom TEXT NOT NULL,
     formula TEXT NOT NULL,
     inputs TEXT,
@@ -32,23 +32,23 @@ CREATE TABLE plan (
     stamp BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX plan_from ON plan (user, effectiveFrom, stamp);
+CREATE INDEX plan_from ON plan (actor, effectiveFrom, stamp);
 
 -- on meals.goal.weight.set
-INSERT INTO weight_goal VALUES (coalesce(:_actor, :_replica), :targetG, :override, :_stamp)
-ON CONFLICT (user) DO UPDATE
+INSERT INTO weight_goal VALUES (coalesce(:_actor, '-'), :targetG, :override, :_stamp)
+ON CONFLICT (actor) DO UPDATE
 SET targetG = excluded.targetG, isOverride = excluded.isOverride, stamp = excluded.stamp
 WHERE excluded.stamp > stamp;
 
 -- on meals.goal.pace.set
-INSERT INTO pace_goal VALUES (coalesce(:_actor, :_replica), :pace, :override, :_stamp)
-ON CONFLICT (user) DO UPDATE
+INSERT INTO pace_goal VALUES (coalesce(:_actor, '-'), :pace, :override, :_stamp)
+ON CONFLICT (actor) DO UPDATE
 SET pace = excluded.pace, isOverride = excluded.isOverride, stamp = excluded.stamp
 WHERE excluded.stamp > stamp;
 
 -- on meals.plan.confirmed
 INSERT INTO plan VALUES (
-    :planId, coalesce(:_actor, :_replica), :effectiveFrom, :formula, :inputs,
+    :planId, coalesce(:_actor, '-'), :effectiveFrom, :formula, :inputs,
     json_extract(:outputs, '$.bmiMilli'), json_extract(:outputs, '$.bmrMkcal'),
     json_extract(:outputs, '$.tdeeMkcal'), json_extract(:outputs, '$.deficitMkcal'),
     json_extract(:outputs, '$.needMkcal'), json_extract(:outputs, '$.proteinMg'),

@@ -2,7 +2,7 @@
 SELECT p.playId, p.trackId, t.title, t.artistName, p.state, p.positionMs, t.durationMs,
     p.playlistId, p.itemId, p.output
 FROM play AS p LEFT JOIN track AS t USING (trackId)
-WHERE p.user = :user
-    AND p.startedAt = (SELECT max(startedAt) FROM play AS q WHERE q.user = :user)
+WHERE p.actor = :user
+    AND p.startedAt = (SELECT max(startedAt) FROM play AS q WHERE q.actor = :user)
     AND p.state IN ('playing', 'paused')
 ORDER BY p.playId;

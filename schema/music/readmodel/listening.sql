@@ -1,9 +1,9 @@
--- readmodel listening version 1: what is playing, what was played, and sums for each day
+-- readmodel listening version 2: what is playing, what was played, and sums for each day
 -- A play is in one of the states playing, paused, completed, skipped, stopped. All of its events
 -- come from the device that plays, in their order, so the last one holds.
 CREATE TABLE play (
     playId TEXT NOT NULL PRIMARY KEY,
-    user TEXT NOT NULL,
+    actor TEXT NOT NULL,
     trackId TEXT NOT NULL,
     playlistId TEXT,
     itemId TEXT,
@@ -17,7 +17,7 @@ CREATE TABLE play (
     cause TEXT
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX play_user ON play (user, startedAt);
+CREATE INDEX play_user ON play (actor, startedAt);
 
 CREATE INDEX play_day ON play (day);
 
@@ -29,7 +29,7 @@ FROM play GROUP BY day, trackId;
 
 -- on music.playback.started
 INSERT INTO play VALUES (
-    :playId, coalesce(:_actor, :_replica), :trackId, :playlistId, :itemId, :via, :output, :_at,
+    :playId, coalesce(:_actor, '-'), :trackId, :playlistId, :itemId, :via, :output, :_at,
     day_of(:_at, 0), 'playing', :positionMs, NULL, NULL
 )
 ON CONFLICT (playId) DO NOTHING;

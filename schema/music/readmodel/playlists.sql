@@ -1,8 +1,8 @@
--- readmodel playlists version 1: the playlists, and where each entry stands
+-- readmodel playlists version 2: the playlists, and where each entry stands
 -- Name and mode have stamps of their own. One that was deleted stays so.
 CREATE TABLE playlist (
     playlistId TEXT NOT NULL PRIMARY KEY,
-    actor TEXT,
+    actor TEXT NOT NULL,
     name TEXT,
     note TEXT,
     mode TEXT NOT NULL,
@@ -42,7 +42,9 @@ CREATE INDEX item_playlist ON item (playlistId);
 CREATE INDEX item_track ON item (trackId);
 
 -- on music.playlist.created
-INSERT INTO playlist VALUES (:playlistId, :_actor, :name, :note, :mode, 0, :_stamp, :_stamp)
+INSERT INTO playlist VALUES (
+    :playlistId, coalesce(:_actor, '-'), :name, :note, :mode, 0, :_stamp, :_stamp
+)
 ON CONFLICT (playlistId) DO NOTHING;
 
 -- on music.playlist.renamed

@@ -1,4 +1,4 @@
--- readmodel points version 1: pins and notes at points, how often these were looked at, and rules
+-- readmodel points version 2: pins and notes at points, how often these were looked at, and rules
 -- A pin that was taken away keeps its row, so that an older event cannot bring it back.
 CREATE TABLE pin (
     pointKey TEXT NOT NULL PRIMARY KEY,
@@ -12,7 +12,7 @@ CREATE TABLE note (
     noteId TEXT NOT NULL PRIMARY KEY,
     zoneId TEXT NOT NULL,
     pointKey TEXT NOT NULL,
-    actor TEXT,
+    actor TEXT NOT NULL,
     velocityMmPerYear REAL,
     coherence REAL,
     text TEXT,
@@ -27,7 +27,7 @@ CREATE INDEX note_zone ON note (zoneId, at);
 CREATE TABLE note_version (
     noteId TEXT NOT NULL,
     origin TEXT NOT NULL,
-    actor TEXT,
+    actor TEXT NOT NULL,
     text TEXT,
     at INT NOT NULL,
     PRIMARY KEY (noteId, origin)
@@ -70,14 +70,15 @@ WHERE excluded.stamp > stamp;
 
 -- on zones.point.annotated
 INSERT INTO note VALUES (
-    :noteId, :zoneId, :pointKey, :_actor, :velocityMmPerYear, :coherence, :text, :_at, :_stamp
+    :noteId, :zoneId, :pointKey, coalesce(:_actor, '-'), :velocityMmPerYear, :coherence, :text,
+    :_at, :_stamp
 )
 ON CONFLICT (noteId) DO UPDATE
 SET zoneId = excluded.zoneId, pointKey = excluded.pointKey, actor = excluded.actor,
     velocityMmPerYear = excluded.velocityMmPerYear, coherence = excluded.coherence,
     text = excluded.text, at = excluded.at, stamp = excluded.stamp
 WHERE excluded.stamp > stamp;
-INSERT INTO note_version VALUES (:noteId, :_origin, :_actor, :text, :_at)
+INSERT INTO note_version VALUES (:noteId, :_origin, coalesce(:_actor, '-'), :text, :_at)
 ON CONFLICT (noteId, origin) DO NOTHING;
 
 -- on zones.point.inspected
@@ -96,7 +97,9 @@ ON CONFLICT (pointKey) DO UPDATE
 SET dwellMs = dwellMs + excluded.dwellMs, lastAt = max(lastAt, excluded.lastAt);
 
 -- on zones.alert.rule.set
-INSERT INTO alert_rule VALUES (:ruleId, :zoneId, :_actor, :metric, :op, :value, :unit, 0, :_stamp)
+INSERT INTO alert_rule VALUES (
+    :ruleId, :zoneId, coalesce(:_actor, '-'), :metric, :op, :value, :unit, 0, :_stamp
+)
 ON CONFLICT (ruleId) DO UPDATE
 SET zoneId = excluded.zoneId, actor = excluded.actor, metric = excluded.metric,
     op = excluded.op, value = excluded.value, unit = excluded.unit, isCleared = 0,
