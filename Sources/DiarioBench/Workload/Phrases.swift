@@ -84,6 +84,13 @@ enum Phrases {
         "triglia_fango", "costardella",
     ]
 
+    /// The minimum of each species in micrometres, and its closed months.
+    static let minimums = [
+        110_000, 90_000, 200_000, 200_000, 20_000, 180_000, 150_000, 120_000, 110_000, nil,
+    ]
+    static let recommendations = ["seppia", "calamaro"]
+    static let seasonMasks = [496, 2040, 15, 2111, 4088, 12, 120, 12, 248, 3584]
+
     static let harbours = [
         "porto_santo_stefano", "talamone", "porto_ercole", "orbetello", "albinia", "ansedonia",
         "fonteblanda", "giannella", "quattro_strade", "san_donato",

@@ -88,23 +88,30 @@ extension WorkloadGenerator {
     }
 
     private mutating func putPhoto(_ open: inout Assessment) {
-        if !open.photo.isEmpty {
+        if let photo = open.photo {
             // The photo was no good; the next one follows.
             begin("fish.photo.discarded", open)
-            put(#","photoSha256":"\#(base64(open.photo))""#)
-            return open.photo = []
+            put(#","photoId":"\#(photo.id)""#)
+            return open.photo = nil
         }
-        open.photo = (0..<4).map { _ in random.next() }
-        begin("fish.photo.captured", open)
-        put(#","photoSha256":"\#(base64(open.photo))","mime":"image/jpeg","widthPx":4032,"#)
-        put(#""heightPx":3024,"takenOn":"\#(date)","gateResult":"ok""#)
+        begin("fish.photo.captured")
+        open.photo = putNewID("photoId")
+        put(#""assessmentId":"\#(open.subject.id)","#)
+        if happens(50) {
+            let hashes = (0..<2).map { _ in base64((0..<4).map { _ in random.next() }) }
+            put(#""imageId":"\#(hashes[0])","imageKey":"\#(hashes[1])","#)
+            put(#""imageSize":\#(random.below(4_000_000)),"imageType":"image/jpeg","#)
+        }
+        put(#""widthPx":4032,"heightPx":3024,"takenOn":"\#(date)","gate":"standard","#)
+        put(#""gateResult":"ok""#)
         if !happens(8) { open.stage = .coinMarks }
     }
 
     /// Marks on the coin, then on the fish; each may be nudged some times.
     private mutating func putMarks(_ open: inout Assessment) {
         let isOfFish = open.stage == .fishMarks
-        let target = isOfFish ? #","target":"fish""# : #","target":"reference""#
+        let photo = open.photo.map { #","photoId":"\#($0.id)""# } ?? ""
+        let target = photo + (isOfFish ? #","target":"fish""# : #","target":"reference""#)
         if open.isMarked, happens(55) {
             begin("fish.marks.nudged", open)
             put(target)
@@ -128,6 +135,7 @@ extension WorkloadGenerator {
             return #"{"xMpx":\#(xMpx),"yMpx":\#(500 * random.below(Self.photoHeightMpx / 500))}"#
         }
         begin("fish.marks.placed", open)
+        put(photo)
         put(#","method":"\#(method(open))","target":"\#(isFish ? "fish" : "reference")","#)
         put(#""points":[\#(points.joined(separator: ","))],"via":"drag""#)
         open.isMarked = true
@@ -138,26 +146,41 @@ extension WorkloadGenerator {
         open.stage = .verdict
         begin("fish.length.measured", open)
         put(#","method":"\#(method(open))","algorithmVersion":1,"lengthUm":\#(open.lengthUm),"#)
+        put(#""sigmaUm":\#(200 + 100 * random.below(20)),"#)
         put(#""scaleNmPerPx":\#(30_000 + random.below(30_000)),"referenceId":"\#(coin(open))""#)
     }
 
     private mutating func putVerdict(_ open: inout Assessment) {
         open.stage = .origin
         begin("fish.verdict.issued", open)
-        put(#","lengthUm":\#(open.lengthUm)"#)
-        if open.species % 3 > 0 { put(#","minSizeUm":\#(110_000 + 10_000 * open.species)"#) }
-        putResults()
-        put(#","month":\#(min(12, 1 + day / 30)),"catalogueVersion":1"#)
+        put(#","speciesId":"\#(Phrases.species[open.species])","lengthUm":\#(open.lengthUm)"#)
+        putResults(open)
+        put(#","month":\#(month),"catalogueVersion":4"#)
     }
 
-    private mutating func putResults() {
-        switch random.below(6) {
-        case 0: put(#","sizeResult":"undersize""#)
-        case 1: put(#","sizeResult":"borderline""#)
-        case 2: put(#","sizeResult":"not_required""#)
-        default: put(#","sizeResult":"ok""#)
+    private var month: Int { Int(date.dropFirst(5).prefix(2)) ?? 1 }
+
+    /// The answers, and what they follow from.
+    private mutating func putResults(_ open: Assessment) {
+        putSize(open.species, open.lengthUm)
+        let mask = Phrases.seasonMasks[open.species]
+        put(#","seasonMask":\#(mask),"zoneId":"*","applicability":"full""#)
+        let isClosed = mask >> (month - 1) & 1 == 1
+        put(isClosed ? #","dateResult":"reproducing""# : #","dateResult":"in_season""#)
+    }
+
+    private mutating func putSize(_ species: Int, _ lengthUm: Int) {
+        let isRecommended = Phrases.recommendations.contains(Phrases.species[species])
+        if let minimum = Phrases.minimums[species] {
+            put(#","minSizeUm":\#(minimum),"minSizeKind":"#)
+            put(isRecommended ? #""recommended","sizeResult":"# : #""legal","sizeResult":"#)
+            let short = isRecommended ? #""below_recommended""# : #""undersize""#
+            put(lengthUm < minimum ? short : #""ok""#)
+            let isBorderline = (lengthUm - minimum).magnitude < 2000
+            put(isBorderline ? #","isBorderline":true"# : #","isBorderline":false"#)
+        } else {
+            put(#","minSizeKind":"none","sizeResult":"not_required","isBorderline":false"#)
         }
-        put(random.oneIn(4) ? #","dateResult":"reproducing""# : #","dateResult":"in_season""#)
     }
 
     private mutating func putDetail(
@@ -199,10 +222,10 @@ extension WorkloadGenerator {
         if open.coin == nil {
             put(#""method":"ruler""#)
         } else {
-            put(#""method":"\#(method(open))","coin":"\#(coin(open))""#)
+            put(#""method":"\#(method(open))","referenceId":"\#(coin(open))""#)
         }
-        putResults()
-        if adds(15) { put(#","production":"wild_fresh""#) }
+        putResults(open)
+        put(#","origin":"mediterranean","production":"wild_fresh","source":"app""#)
         if adds(20) { putNote("note", phraseCountMax: 2) }
         if happens(40) {
             put(#","latE7":\#(424_000_000 + 40_000 * harbour + 10 * random.below(3000))"#)
@@ -214,7 +237,9 @@ extension WorkloadGenerator {
         switch random.below(8) {
         case 0..<3:
             begin("fish.report.amended", "reportId", report.subject)
-            put(#","lengthUm":\#(report.lengthUm + 100 * random.below(40))"#)
+            let lengthUm = report.lengthUm + 100 * random.below(40)
+            put(#","lengthUm":\#(lengthUm)"#)
+            putSize(report.species, lengthUm)
             if happens(60) { putNote("reason", phraseCountMax: 2) }
         case 3:
             begin("fish.report.withdrawn", "reportId", report.subject)

@@ -48,8 +48,7 @@ extension WorkloadGenerator {
         var lengthUm = 0
         /// The coin, or nil if the fish is measured with a ruler.
         var coin: Int?
-        /// The photo's SHA-256; empty if there is none.
-        var photo: [UInt64] = []
+        var photo: Subject?
         var isMarked = false
         var isFiled = false
     }

@@ -1,5 +1,19 @@
--- query in-season(month INTEGER): species that may be bought in a month, with their minimum sizes
-SELECT speciesId, nameIt, nameEn, minSizeKind, minSizeUm / 1000.0 AS minSizeMm
-FROM species
-WHERE :month BETWEEN 1 AND 12 AND (seasonMask >> (:month - 1)) & 1 = 0
-ORDER BY nameIt, speciesId;
+-- query in-season(month INTEGER, day DATE = NULL, zone TEXT = '*'): species to buy in a month
+-- By the catalogue of the day, or of today, with their minimum sizes.
+WITH q AS (SELECT coalesce(:day, date('now')) AS day)
+SELECT s.speciesId, s.nameIt, s.nameEn, m.minSizeKind, m.minSizeUm / 1000.0 AS minSizeMm
+FROM q JOIN species AS s
+JOIN minimum AS m ON m.speciesId = s.speciesId AND m.validFrom = (
+    SELECT max(validFrom) FROM minimum WHERE speciesId = s.speciesId AND validFrom <= q.day
+)
+WHERE :month BETWEEN 1 AND 12
+    AND (
+        SELECT (e.seasonMask >> (:month - 1)) & 1 FROM season AS e
+        WHERE e.speciesId = s.speciesId AND e.zoneId IN (:zone, '*') AND e.validFrom <= q.day
+        ORDER BY e.zoneId = '*', e.validFrom DESC LIMIT 1
+    ) = 0
+    AND NOT EXISTS (
+        SELECT 1 FROM retirement AS r
+        WHERE r.kind = 'species' AND r.id = s.speciesId AND r.stamp > s.stamp
+    )
+ORDER BY s.nameIt, s.speciesId;

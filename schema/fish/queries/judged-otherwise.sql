@@ -1,19 +1,41 @@
--- query judged-otherwise(): reports that the catalogue of today would judge otherwise
-SELECT reportId, observedOn, speciesId, lengthUm / 1000.0 AS lengthMm, sizeResult, sizeToday,
-    dateResult, dateToday
-FROM (
-    SELECT r.*,
+-- query judged-otherwise(): reports that the catalogue as it is now would judge otherwise
+-- For the day and zone of each report.
+WITH m AS (
+    SELECT speciesId, minSizeKind, minSizeUm, validFrom, coalesce(
+        (
+            SELECT min(validFrom) FROM minimum AS n
+            WHERE n.speciesId = o.speciesId AND n.validFrom > o.validFrom
+        ), '9999-99'
+    ) AS validTo FROM minimum AS o
+), e AS (
+    SELECT speciesId, zoneId, seasonMask, validFrom, coalesce(
+        (
+            SELECT min(validFrom) FROM season AS n
+            WHERE n.speciesId = o.speciesId AND n.zoneId = o.zoneId AND n.validFrom > o.validFrom
+        ), '9999-99'
+    ) AS validTo FROM season AS o
+), j AS (
+    SELECT r.reportId, r.observedOn, r.speciesId, r.lengthUm, r.sizeResult, r.dateResult,
         CASE
-            WHEN s.minSizeUm IS NULL THEN 'not_required'
-            WHEN r.lengthUm >= s.minSizeUm THEN 'ok'
-            WHEN s.minSizeKind = 'recommended' THEN 'below_recommended'
+            WHEN m.minSizeKind = 'none' THEN 'not_required'
+            WHEN r.lengthUm >= m.minSizeUm THEN 'ok'
+            WHEN m.minSizeKind = 'recommended' THEN 'below_recommended'
             ELSE 'undersize'
         END AS sizeToday,
         iif(
-            (s.seasonMask >> (substr(r.observedOn, 6, 2) - 1)) & 1, 'reproducing', 'in_season'
+            (coalesce(z.seasonMask, e.seasonMask) >> (substr(r.observedOn, 6, 2) - 1)) & 1,
+            'reproducing', 'in_season'
         ) AS dateToday
-    FROM report AS r JOIN species AS s USING (speciesId)
-    WHERE r.isWithdrawn = 0
+    FROM counted AS r
+    JOIN m ON m.speciesId = r.speciesId AND r.observedOn >= m.validFrom
+        AND r.observedOn < m.validTo
+    JOIN e ON e.speciesId = r.speciesId AND e.zoneId = '*' AND r.observedOn >= e.validFrom
+        AND r.observedOn < e.validTo
+    LEFT JOIN e AS z ON z.speciesId = r.speciesId AND z.zoneId = r.zoneId AND z.zoneId <> '*'
+        AND r.observedOn >= z.validFrom AND r.observedOn < z.validTo
 )
-WHERE (sizeResult <> sizeToday AND sizeResult <> 'borderline') OR dateResult <> dateToday
+SELECT reportId, observedOn, speciesId, lengthUm / 1000.0 AS lengthMm, sizeResult, sizeToday,
+    dateResult, dateToday
+FROM j
+WHERE (sizeResult <> sizeToday AND sizeResult <> 'unknown') OR dateResult <> dateToday
 ORDER BY observedOn, reportId;

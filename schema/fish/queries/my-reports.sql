@@ -1,15 +1,7 @@
--- query my-reports(user TEXT): what a user filed, with its last review; doubles are marked
+-- query my-reports(user TEXT): what a user filed, with its last review
 SELECT r.reportId, r.observedOn, s.nameIt, r.lengthUm / 1000.0 AS lengthMm, r.sizeResult,
-    r.dateResult, coalesce(p.name || ' (' || m.name || ')', p.name, r.placeId) AS town,
-    CASE
-        WHEN r.isWithdrawn THEN 'withdrawn'
-        WHEN r.reportId NOT IN (SELECT reportId FROM counted WHERE actor = :user) THEN 'double'
-        ELSE 'filed'
-    END AS status,
-    (
-        SELECT outcome FROM review AS v WHERE v.reportId = r.reportId
-        ORDER BY v.stamp DESC LIMIT 1
-    ) AS review
+    r.dateResult, coalesce(p.name || ' (' || m.name || ')', p.name, r.placeId) AS town, r.status,
+    r.review
 FROM report AS r
 LEFT JOIN species AS s USING (speciesId)
 LEFT JOIN place AS p USING (placeId)

@@ -1,8 +1,8 @@
--- readmodel assessments version 1: each fish being judged, with photo, marks, lengths and verdict
+-- readmodel assessments version 2: each fish being judged, with photos, marks, lengths and verdict
 -- What the user may still change has a stamp of its own: two devices can go on with one draft.
 CREATE TABLE assessment (
     assessmentId TEXT NOT NULL PRIMARY KEY,
-    actor TEXT,
+    actor TEXT NOT NULL,
     speciesId TEXT NOT NULL,
     startedOn TEXT NOT NULL,
     timeZone TEXT,
@@ -13,30 +13,53 @@ CREATE TABLE assessment (
 
 CREATE INDEX assessment_actor ON assessment (actor, startedOn);
 
--- The photo in use; one that was discarded keeps its row, so that a late event cannot revive it.
+-- One that was discarded keeps its row, so that a late event cannot revive it. Position and replica
+-- tell who knew of it.
 CREATE TABLE photo (
-    assessmentId TEXT NOT NULL PRIMARY KEY,
-    photoSha256 BLOB NOT NULL,
-    mime TEXT NOT NULL,
+    assessmentId TEXT NOT NULL,
+    photoId TEXT NOT NULL,
+    imageId BLOB,
+    imageSize INT,
+    imageType TEXT,
+    imageKey BLOB,
     widthPx INT NOT NULL,
     heightPx INT NOT NULL,
     takenOn TEXT NOT NULL,
     takenAt INT,
     gravityMicroG TEXT,
     focalMpx INT,
+    focalSource TEXT,
+    principal TEXT,
+    gate TEXT,
     gateResult TEXT NOT NULL,
     isDiscarded INT NOT NULL,
-    stamp BLOB NOT NULL
+    position INT,
+    replica TEXT NOT NULL,
+    stamp BLOB NOT NULL,
+    changed BLOB NOT NULL,
+    PRIMARY KEY (assessmentId, photoId)
 ) STRICT, WITHOUT ROWID;
 
--- A mark as it was placed, and by how much each side was nudged since.
+-- The last photo that was not discarded is the one in use.
+CREATE VIEW photo_in_use AS
+SELECT * FROM photo AS p
+WHERE p.isDiscarded = 0 AND NOT EXISTS (
+    SELECT 1 FROM photo AS o
+    WHERE o.assessmentId = p.assessmentId AND o.isDiscarded = 0 AND o.stamp > p.stamp
+);
+
+-- A mark as it was placed, and by how much each side was nudged since. Marks that were typed
+-- without a photo are on the photo ''.
 CREATE TABLE mark (
     assessmentId TEXT NOT NULL,
+    photoId TEXT NOT NULL,
     target TEXT NOT NULL,
     method TEXT,
     points TEXT,
     frame TEXT,
     ellipse TEXT,
+    imageWidthPx INT,
+    imageHeightPx INT,
     via TEXT,
     zoomMilli INT,
     upMpx INT NOT NULL,
@@ -44,11 +67,24 @@ CREATE TABLE mark (
     leftMpx INT NOT NULL,
     rightMpx INT NOT NULL,
     isCleared INT NOT NULL,
+    position INT,
+    replica TEXT NOT NULL,
     stamp BLOB NOT NULL,
-    PRIMARY KEY (assessmentId, target)
+    changed BLOB NOT NULL,
+    PRIMARY KEY (assessmentId, photoId, target)
 ) STRICT, WITHOUT ROWID;
 
--- Every attempt, by mark or by ruler; the one with the latest clock is shown.
+-- Those on the photo in use. A stamp has 48 digits, so that the highest one brings its photo along.
+CREATE VIEW mark_in_use AS
+SELECT * FROM mark AS m
+WHERE m.isCleared = 0 AND m.photoId = coalesce(
+    (
+        SELECT substr(max(hex(stamp) || photoId), 49) FROM photo
+        WHERE assessmentId = m.assessmentId AND isDiscarded = 0
+    ), ''
+);
+
+-- Every attempt, by mark or by ruler; the one with the highest stamp holds.
 CREATE TABLE measurement (
     assessmentId TEXT NOT NULL,
     origin TEXT NOT NULL,
@@ -58,23 +94,73 @@ CREATE TABLE measurement (
     sigmaUm INT,
     scaleNmPerPx INT,
     referenceId TEXT,
+    segment TEXT,
+    heightUm INT,
+    warnings TEXT,
     inputsSha256 BLOB,
     at INT NOT NULL,
-    clock INT NOT NULL,
+    replica TEXT NOT NULL,
+    sequence INT NOT NULL,
+    base INT NOT NULL,
+    stamp BLOB NOT NULL,
     PRIMARY KEY (assessmentId, origin)
 ) STRICT, WITHOUT ROWID;
 
+CREATE VIEW measured AS
+SELECT * FROM measurement AS m
+WHERE NOT EXISTS (
+    SELECT 1 FROM measurement AS o
+    WHERE o.assessmentId = m.assessmentId AND o.stamp > m.stamp
+);
+
 CREATE TABLE verdict (
     assessmentId TEXT NOT NULL PRIMARY KEY,
+    speciesId TEXT,
     lengthUm INT NOT NULL,
+    sigmaUm INT,
     minSizeUm INT,
+    minSizeKind TEXT NOT NULL,
+    seasonMask INT,
+    zoneId TEXT,
     sizeResult TEXT NOT NULL,
+    isBorderline INT NOT NULL,
     dateResult TEXT NOT NULL,
+    applicability TEXT NOT NULL,
     month INT NOT NULL,
     alternatives TEXT,
-    catalogueVersion INT NOT NULL,
+    catalogueVersion INT,
+    at INT NOT NULL,
+    replica TEXT NOT NULL,
+    sequence INT NOT NULL,
+    base INT NOT NULL,
     stamp BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- The last change of what a length or a verdict rests on, by each replica. Whoever measured or
+-- judged knew of it if it came from the same replica before, or has a position up to the base.
+CREATE TABLE change (
+    assessmentId TEXT NOT NULL,
+    what TEXT NOT NULL,
+    replica TEXT NOT NULL,
+    sequence INT NOT NULL,
+    position INT,
+    PRIMARY KEY (assessmentId, what, replica)
+) STRICT, WITHOUT ROWID;
+
+-- What makes a verdict out of date: photo, marks, reference, species or length.
+CREATE VIEW verdict_outdated AS
+SELECT DISTINCT c.assessmentId, c.what
+FROM verdict AS v JOIN change AS c ON c.assessmentId = v.assessmentId
+WHERE NOT (c.replica = v.replica AND c.sequence < v.sequence)
+    AND (c.position IS NULL OR c.position > v.base);
+
+-- The same for lengths from marks; a ruler needs none.
+CREATE VIEW measurement_outdated AS
+SELECT DISTINCT c.assessmentId, m.origin, c.what
+FROM measurement AS m JOIN change AS c ON c.assessmentId = m.assessmentId
+WHERE m.method <> 'ruler' AND c.what IN ('photo', 'marks', 'reference')
+    AND NOT (c.replica = m.replica AND c.sequence < m.sequence)
+    AND (c.position IS NULL OR c.position > m.base);
 
 -- The coin, and what the report will say: one row for each answer.
 CREATE TABLE answer (
@@ -85,112 +171,218 @@ CREATE TABLE answer (
     PRIMARY KEY (assessmentId, field)
 ) STRICT, WITHOUT ROWID;
 
--- Which assessments ended in a report.
-CREATE TABLE assessment_report (
+-- How often the device was not held level.
+CREATE TABLE blocked_capture (
     assessmentId TEXT NOT NULL,
-    reportId TEXT NOT NULL,
-    PRIMARY KEY (assessmentId, reportId)
+    gate TEXT NOT NULL,
+    count INT NOT NULL,
+    PRIMARY KEY (assessmentId, gate)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE detection (
+    assessmentId TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    photoId TEXT,
+    target TEXT NOT NULL,
+    proposed TEXT NOT NULL,
+    final TEXT NOT NULL,
+    overlapMilli INT,
+    at INT NOT NULL,
+    PRIMARY KEY (assessmentId, origin)
 ) STRICT, WITHOUT ROWID;
 
 -- on fish.assessment.started
 INSERT INTO assessment VALUES (
-    :assessmentId, :_actor, :speciesId, :startedOn, :timeZone, :note, NULL, :_stamp
+    :assessmentId, coalesce(:_actor, '-'), :speciesId, :startedOn, :timeZone, :note, NULL, :_stamp
 )
 ON CONFLICT (assessmentId) DO NOTHING;
 
 -- on fish.assessment.species.changed
+INSERT INTO change
+SELECT :assessmentId, 'species', :_replica, :_sequence, :_position
+WHERE EXISTS (
+    SELECT 1 FROM assessment
+    WHERE assessmentId = :assessmentId AND speciesId <> :speciesId AND :_stamp > stamp
+)
+ON CONFLICT (assessmentId, what, replica) DO UPDATE
+SET sequence = excluded.sequence, position = excluded.position;
 UPDATE assessment SET speciesId = :speciesId, stamp = :_stamp
 WHERE assessmentId = :assessmentId AND :_stamp > stamp;
 
 -- on fish.assessment.abandoned
-UPDATE assessment SET abandonedStep = :step WHERE assessmentId = :assessmentId;
+UPDATE assessment SET abandonedStep = :step
+WHERE assessmentId = :assessmentId AND abandonedStep IS NULL;
+
+-- on fish.capture.blocked
+INSERT INTO blocked_capture VALUES (:assessmentId, :gate, 1)
+ON CONFLICT (assessmentId, gate) DO UPDATE SET count = count + 1;
 
 -- on fish.photo.captured
 INSERT INTO photo VALUES (
-    :assessmentId, :photoSha256, :mime, :widthPx, :heightPx, :takenOn, :takenAt, :gravityMicroG,
-    :focalMpx, :gateResult, 0, :_stamp
+    :assessmentId, coalesce(:photoId, :_origin), :imageId, :imageSize, :imageType, :imageKey,
+    :widthPx, :heightPx, :takenOn, :takenAt, :gravityMicroG, :focalMpx, :focalSource, :principal,
+    :gate, :gateResult, 0, :_position, :_replica, :_stamp, :_stamp
 )
-ON CONFLICT (assessmentId) DO UPDATE
-SET photoSha256 = excluded.photoSha256, mime = excluded.mime, widthPx = excluded.widthPx,
-    heightPx = excluded.heightPx, takenOn = excluded.takenOn, takenAt = excluded.takenAt,
-    gravityMicroG = excluded.gravityMicroG, focalMpx = excluded.focalMpx,
-    gateResult = excluded.gateResult, isDiscarded = 0, stamp = excluded.stamp
-WHERE excluded.stamp > stamp;
+ON CONFLICT (assessmentId, photoId) DO NOTHING;
 
 -- on fish.photo.discarded
-UPDATE photo SET isDiscarded = 1, stamp = :_stamp
-WHERE assessmentId = :assessmentId AND photoSha256 = :photoSha256 AND :_stamp > stamp;
--- Marks mean nothing without the photo that they were placed on; later ones are on another.
-INSERT INTO mark VALUES
+-- One that is not named is the last one that its author knew.
+UPDATE photo SET isDiscarded = 1, changed = :_stamp
+WHERE assessmentId = :assessmentId AND isDiscarded = 0 AND photoId = coalesce(
+    :photoId,
     (
-        :assessmentId, 'fish', NULL, NULL, NULL, NULL, NULL, NULL,
-        0, 0, 0, 0, 1, :_stamp
-    ),
-    (
-        :assessmentId, 'reference', NULL, NULL, NULL, NULL, NULL, NULL,
-        0, 0, 0, 0, 1, :_stamp
+        SELECT substr(max(hex(stamp) || photoId), 49) FROM photo
+        WHERE assessmentId = :assessmentId AND isDiscarded = 0
+            AND (position <= :_base OR replica = :_replica)
     )
-ON CONFLICT (assessmentId, target) DO UPDATE
-SET method = NULL, points = NULL, frame = NULL, ellipse = NULL, via = NULL, zoomMilli = NULL,
-    upMpx = 0, downMpx = 0, leftMpx = 0, rightMpx = 0, isCleared = 1, stamp = excluded.stamp
-WHERE excluded.stamp > stamp;
+);
+
+-- on fish.photo.captured, fish.photo.discarded
+-- Nothing rests on a photo that another one came after.
+INSERT INTO change
+SELECT :assessmentId, 'photo', :_replica, :_sequence, :_position
+WHERE EXISTS (
+    SELECT 1 FROM photo AS p
+    WHERE p.assessmentId = :assessmentId AND p.changed = :_stamp AND NOT EXISTS (
+        SELECT 1 FROM photo AS o
+        WHERE o.assessmentId = :assessmentId AND o.isDiscarded = 0 AND o.stamp > p.stamp
+    )
+)
+ON CONFLICT (assessmentId, what, replica) DO UPDATE
+SET sequence = excluded.sequence, position = excluded.position;
 
 -- on fish.marks.placed
-INSERT INTO mark VALUES (
-    :assessmentId, :target, :method, :points, :frame, :ellipse, :via, :zoomMilli,
-    0, 0, 0, 0, 0, :_stamp
-)
-ON CONFLICT (assessmentId, target) DO UPDATE
+-- Marks without a photo and without the size of one are on the last photo that their author knew.
+INSERT INTO mark
+SELECT :assessmentId,
+    coalesce(
+        :photoId, iif(:imageWidthPx IS NULL, NULL, ''),
+        (
+            SELECT substr(max(hex(stamp) || photoId), 49) FROM photo
+            WHERE assessmentId = :assessmentId AND isDiscarded = 0
+                AND (position <= :_base OR replica = :_replica)
+        ), ''
+    ),
+    :target, :method, :points, :frame, :ellipse, :imageWidthPx, :imageHeightPx, :via, :zoomMilli,
+    0, 0, 0, 0, 0, :_position, :_replica, :_stamp, :_stamp
+WHERE true
+ON CONFLICT (assessmentId, photoId, target) DO UPDATE
 SET method = excluded.method, points = excluded.points, frame = excluded.frame,
-    ellipse = excluded.ellipse, via = excluded.via, zoomMilli = excluded.zoomMilli,
-    upMpx = 0, downMpx = 0, leftMpx = 0, rightMpx = 0, isCleared = 0, stamp = excluded.stamp
+    ellipse = excluded.ellipse, imageWidthPx = excluded.imageWidthPx,
+    imageHeightPx = excluded.imageHeightPx, via = excluded.via, zoomMilli = excluded.zoomMilli,
+    upMpx = 0, downMpx = 0, leftMpx = 0, rightMpx = 0, isCleared = 0,
+    position = excluded.position, replica = excluded.replica, stamp = excluded.stamp,
+    changed = excluded.changed
 WHERE excluded.stamp > stamp;
 
 -- on fish.marks.nudged
--- A nudge older than the mark was meant for the one before it.
+-- A nudge is meant for the mark that its author saw, and for no other one.
 UPDATE mark
 SET upMpx = upMpx + iif(:side = 'up', :deltaMpx, 0),
     downMpx = downMpx + iif(:side = 'down', :deltaMpx, 0),
     leftMpx = leftMpx + iif(:side = 'left', :deltaMpx, 0),
-    rightMpx = rightMpx + iif(:side = 'right', :deltaMpx, 0)
-WHERE assessmentId = :assessmentId AND target = :target AND isCleared = 0 AND :_stamp > stamp;
+    rightMpx = rightMpx + iif(:side = 'right', :deltaMpx, 0), changed = :_stamp
+WHERE assessmentId = :assessmentId AND target = :target AND isCleared = 0
+    AND (position <= :_base OR replica = :_replica)
+    AND photoId = coalesce(
+        :photoId,
+        (
+            SELECT substr(max(hex(stamp) || photoId), 49) FROM photo
+            WHERE assessmentId = :assessmentId AND isDiscarded = 0
+                AND (position <= :_base OR replica = :_replica)
+        ), ''
+    );
 
 -- on fish.marks.cleared
-INSERT INTO mark VALUES (
-    :assessmentId, :target, NULL, NULL, NULL, NULL, NULL, NULL,
-    0, 0, 0, 0, 1, :_stamp
+UPDATE mark
+SET method = NULL, points = NULL, frame = NULL, ellipse = NULL, imageWidthPx = NULL,
+    imageHeightPx = NULL, via = NULL, zoomMilli = NULL, upMpx = 0, downMpx = 0, leftMpx = 0,
+    rightMpx = 0, isCleared = 1, position = :_position, replica = :_replica, stamp = :_stamp,
+    changed = :_stamp
+WHERE assessmentId = :assessmentId AND target = :target AND :_stamp > stamp
+    AND photoId = coalesce(
+        :photoId,
+        (
+            SELECT substr(max(hex(stamp) || photoId), 49) FROM photo
+            WHERE assessmentId = :assessmentId AND isDiscarded = 0
+                AND (position <= :_base OR replica = :_replica)
+        ), ''
+    );
+
+-- on fish.marks.placed, fish.marks.nudged, fish.marks.cleared
+-- Nothing rests on marks of another photo than the one in use, or on those that lost.
+INSERT INTO change
+SELECT :assessmentId, 'marks', :_replica, :_sequence, :_position
+WHERE EXISTS (
+    SELECT 1 FROM mark
+    WHERE assessmentId = :assessmentId AND target = :target AND changed = :_stamp
+        AND photoId = coalesce(
+            (
+                SELECT substr(max(hex(stamp) || photoId), 49) FROM photo
+                WHERE assessmentId = :assessmentId AND isDiscarded = 0
+            ), ''
+        )
 )
-ON CONFLICT (assessmentId, target) DO UPDATE
-SET method = NULL, points = NULL, frame = NULL, ellipse = NULL, via = NULL, zoomMilli = NULL,
-    upMpx = 0, downMpx = 0, leftMpx = 0, rightMpx = 0, isCleared = 1, stamp = excluded.stamp
-WHERE excluded.stamp > stamp;
+ON CONFLICT (assessmentId, what, replica) DO UPDATE
+SET sequence = excluded.sequence, position = excluded.position;
+
+-- on fish.detection.corrected
+INSERT INTO detection VALUES (
+    :assessmentId, :_origin, :photoId, :target, :proposed, :final, :overlapMilli, :_at
+)
+ON CONFLICT (assessmentId, origin) DO NOTHING;
 
 -- on fish.length.measured
 INSERT INTO measurement VALUES (
     :assessmentId, :_origin, :method, :algorithmVersion, :lengthUm, :sigmaUm, :scaleNmPerPx,
-    :referenceId, :inputsSha256, :_at, :_clock
+    :referenceId, :segment, :heightUm, :warnings, :inputsSha256, :_at, :_replica, :_sequence,
+    coalesce(:_base, 0), :_stamp
 )
 ON CONFLICT (assessmentId, origin) DO NOTHING;
 
 -- on fish.length.entered
 INSERT INTO measurement VALUES (
-    :assessmentId, :_origin, 'ruler', NULL, :lengthUm, NULL, NULL, NULL, NULL, :_at, :_clock
+    :assessmentId, :_origin, 'ruler', NULL, :lengthUm, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+    :_at, :_replica, :_sequence, coalesce(:_base, 0), :_stamp
 )
 ON CONFLICT (assessmentId, origin) DO NOTHING;
 
+-- on fish.length.measured, fish.length.entered
+INSERT INTO change
+SELECT :assessmentId, 'length', :_replica, :_sequence, :_position
+WHERE NOT EXISTS (
+    SELECT 1 FROM measurement WHERE assessmentId = :assessmentId AND stamp > :_stamp
+)
+ON CONFLICT (assessmentId, what, replica) DO UPDATE
+SET sequence = excluded.sequence, position = excluded.position;
+
 -- on fish.verdict.issued
 INSERT INTO verdict VALUES (
-    :assessmentId, :lengthUm, :minSizeUm, :sizeResult, :dateResult, :month, :alternatives,
-    :catalogueVersion, :_stamp
+    :assessmentId, :speciesId, :lengthUm, :sigmaUm, :minSizeUm, :minSizeKind, :seasonMask, :zoneId,
+    :sizeResult, :isBorderline, :dateResult, :applicability, :month, :alternatives,
+    :catalogueVersion, :_at, :_replica, :_sequence, coalesce(:_base, 0), :_stamp
 )
 ON CONFLICT (assessmentId) DO UPDATE
-SET lengthUm = excluded.lengthUm, minSizeUm = excluded.minSizeUm,
-    sizeResult = excluded.sizeResult, dateResult = excluded.dateResult, month = excluded.month,
-    alternatives = excluded.alternatives, catalogueVersion = excluded.catalogueVersion,
-    stamp = excluded.stamp
+SET speciesId = excluded.speciesId, lengthUm = excluded.lengthUm, sigmaUm = excluded.sigmaUm,
+    minSizeUm = excluded.minSizeUm, minSizeKind = excluded.minSizeKind,
+    seasonMask = excluded.seasonMask, zoneId = excluded.zoneId,
+    sizeResult = excluded.sizeResult, isBorderline = excluded.isBorderline,
+    dateResult = excluded.dateResult, applicability = excluded.applicability,
+    month = excluded.month, alternatives = excluded.alternatives,
+    catalogueVersion = excluded.catalogueVersion, at = excluded.at, replica = excluded.replica,
+    sequence = excluded.sequence, base = excluded.base, stamp = excluded.stamp
 WHERE excluded.stamp > stamp;
 
 -- on fish.reference.selected
+INSERT INTO change
+SELECT :assessmentId, 'reference', :_replica, :_sequence, :_position
+WHERE NOT EXISTS (
+    SELECT 1 FROM answer
+    WHERE assessmentId = :assessmentId AND field = 'reference'
+        AND (value = :referenceId OR stamp > :_stamp)
+)
+ON CONFLICT (assessmentId, what, replica) DO UPDATE
+SET sequence = excluded.sequence, position = excluded.position;
 INSERT INTO answer VALUES (:assessmentId, 'reference', :referenceId, :_stamp)
 ON CONFLICT (assessmentId, field) DO UPDATE
 SET value = excluded.value, stamp = excluded.stamp
@@ -201,7 +393,3 @@ INSERT INTO answer VALUES (:assessmentId, :field, :value, :_stamp)
 ON CONFLICT (assessmentId, field) DO UPDATE
 SET value = excluded.value, stamp = excluded.stamp
 WHERE excluded.stamp > stamp;
-
--- on fish.report.filed
-INSERT INTO assessment_report VALUES (:assessmentId, :reportId)
-ON CONFLICT (assessmentId, reportId) DO NOTHING;

@@ -1,54 +1,93 @@
--- readmodel reports version 1: reports as they stand, reviews, and sums by day and place
--- A field that can be amended has a stamp of its own: two corrections of two fields both hold.
+-- readmodel reports version 2: reports as they stand, reviews, and whether each of them counts
 CREATE TABLE report (
     reportId TEXT NOT NULL PRIMARY KEY,
-    assessmentId TEXT NOT NULL,
-    actor TEXT,
+    assessmentId TEXT,
+    actor TEXT NOT NULL,
     speciesId TEXT NOT NULL,
     placeId TEXT NOT NULL,
     observedOn TEXT NOT NULL,
     lengthUm INT NOT NULL,
+    sigmaUm INT,
     method TEXT NOT NULL,
-    coin TEXT,
+    referenceId TEXT,
+    minSizeUm INT,
+    minSizeKind TEXT NOT NULL,
+    seasonMask INT,
+    zoneId TEXT,
     sizeResult TEXT NOT NULL,
+    isBorderline INT NOT NULL,
     dateResult TEXT NOT NULL,
-    provenance TEXT,
-    production TEXT,
-    photoSha256 BLOB,
+    applicability TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    production TEXT NOT NULL,
+    source TEXT NOT NULL,
+    boughtOn TEXT,
+    boughtPlaceId TEXT,
+    photoId TEXT,
     consentPhoto INT,
     note TEXT,
     latE7 INT,
     lonE7 INT,
+    -- Reports of version 1 do not say what they were judged by.
+    version INT NOT NULL,
     isWithdrawn INT NOT NULL,
     reason TEXT,
+    isDuplicate INT NOT NULL,
+    -- What the last review said, and the last length that a review gave.
+    review TEXT,
+    remeasuredUm INT,
     at INT NOT NULL,
     stamp BLOB NOT NULL,
-    speciesStamp BLOB NOT NULL,
-    placeStamp BLOB NOT NULL,
-    observedStamp BLOB NOT NULL,
-    lengthStamp BLOB NOT NULL,
-    provenanceStamp BLOB NOT NULL,
-    productionStamp BLOB NOT NULL
+    follows INT AS (
+        iif(
+            minSizeUm IS NULL AND minSizeKind <> 'none', version = 1, sizeResult = sizeFollowing
+        ) AND iif(seasonMask IS NULL, version = 1, dateResult = dateFollowing)
+    ) STORED,
+    -- The first of these that is true; only what is counted is in the sums.
+    status TEXT AS (
+        CASE
+            WHEN isWithdrawn THEN 'withdrawn'
+            WHEN isDuplicate THEN 'duplicate'
+            WHEN review = 'rejected' THEN 'rejected'
+            WHEN NOT follows THEN 'inconsistent'
+            ELSE 'counted'
+        END
+    ) STORED,
+    -- The answers that follow from what is stored.
+    sizeFollowing TEXT AS (
+        CASE
+            WHEN minSizeKind = 'none' THEN iif(minSizeUm IS NULL, 'not_required', NULL)
+            WHEN lengthUm >= minSizeUm THEN 'ok'
+            WHEN minSizeKind = 'recommended' THEN 'below_recommended'
+            WHEN minSizeKind = 'legal' THEN 'undersize'
+        END
+    ),
+    dateFollowing TEXT AS (
+        CASE (seasonMask >> (substr(observedOn, 6, 2) - 1)) & 1
+            WHEN 1 THEN 'reproducing' WHEN 0 THEN 'in_season'
+        END
+    )
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX report_actor ON report (actor, observedOn);
 CREATE INDEX report_observed ON report (observedOn);
-
--- For the next view.
 CREATE INDEX report_assessment ON report (assessmentId, stamp);
 
--- Two devices may file one assessment: the report filed first counts, others are doubles.
-CREATE VIEW counted AS
-SELECT * FROM report AS r
-WHERE NOT EXISTS (
-    SELECT 1 FROM report AS o WHERE o.assessmentId = r.assessmentId AND o.stamp < r.stamp
-);
+CREATE VIEW counted AS SELECT * FROM report WHERE status = 'counted';
 
--- What a researcher said last; every review is kept.
+-- A field that can be amended has a stamp of its own: two corrections of two fields both hold.
+CREATE TABLE amendment (
+    reportId TEXT NOT NULL,
+    field TEXT NOT NULL,
+    stamp BLOB NOT NULL,
+    PRIMARY KEY (reportId, field)
+) STRICT, WITHOUT ROWID;
+
+-- All that researchers said.
 CREATE TABLE review (
     reportId TEXT NOT NULL,
     origin TEXT NOT NULL,
-    actor TEXT,
+    actor TEXT NOT NULL,
     outcome TEXT NOT NULL,
     remeasuredUm INT,
     note TEXT,
@@ -57,47 +96,123 @@ CREATE TABLE review (
     PRIMARY KEY (reportId, origin)
 ) STRICT, WITHOUT ROWID;
 
--- Counted reports that were not withdrawn; lengths and their squares give mean and deviation.
-CREATE VIEW report_day AS
-SELECT observedOn, placeId, speciesId, count(*) AS reports,
-    sum(sizeResult IN ('undersize', 'below_recommended')) AS undersize,
-    sum(dateResult = 'reproducing') AS reproducing,
-    sum(
-        sizeResult NOT IN ('undersize', 'below_recommended') AND dateResult = 'in_season'
-    ) AS bothOk,
-    sum(lengthUm) AS sumUm, sum(lengthUm * lengthUm) AS sumUm2
-FROM counted WHERE isWithdrawn = 0
-GROUP BY observedOn, placeId, speciesId;
+-- The rows that came from files, so that each comes once.
+CREATE TABLE import_row (
+    rowSha256 BLOB NOT NULL PRIMARY KEY,
+    reportId TEXT NOT NULL,
+    importId TEXT NOT NULL,
+    line INT,
+    idFish TEXT,
+    fishName TEXT,
+    detectedSize TEXT,
+    eligibilitySize TEXT,
+    eligibilityDate TEXT,
+    origin TEXT,
+    production TEXT,
+    townReport TEXT
+) STRICT, WITHOUT ROWID;
 
 -- on fish.report.filed
 INSERT INTO report VALUES (
-    :reportId, :assessmentId, :_actor, :speciesId, :placeId, :observedOn, :lengthUm, :method,
-    :coin, :sizeResult, :dateResult, :provenance, :production, :photoSha256, :consentPhoto, :note,
-    :latE7, :lonE7, 0, NULL, :_at, :_stamp, :_stamp, :_stamp, :_stamp, :_stamp, :_stamp, :_stamp
+    :reportId, :assessmentId, coalesce(:_actor, '-'), :speciesId, :placeId, :observedOn, :lengthUm,
+    :sigmaUm, :method, :referenceId, :minSizeUm, :minSizeKind, :seasonMask, :zoneId, :sizeResult,
+    :isBorderline, :dateResult, :applicability, :origin, :production, :source, :boughtOn,
+    :boughtPlaceId, :photoId, :consentPhoto, :note, :latE7, :lonE7, :_version, 0, NULL, 0, NULL,
+    NULL, :_at, :_stamp
 )
 ON CONFLICT (reportId) DO NOTHING;
-
--- on fish.report.amended
-UPDATE report SET speciesId = :speciesId, speciesStamp = :_stamp
-WHERE reportId = :reportId AND :speciesId IS NOT NULL AND :_stamp > speciesStamp;
-UPDATE report SET placeId = :placeId, placeStamp = :_stamp
-WHERE reportId = :reportId AND :placeId IS NOT NULL AND :_stamp > placeStamp;
-UPDATE report SET observedOn = :observedOn, observedStamp = :_stamp
-WHERE reportId = :reportId AND :observedOn IS NOT NULL AND :_stamp > observedStamp;
-UPDATE report SET lengthUm = :lengthUm, lengthStamp = :_stamp
-WHERE reportId = :reportId AND :lengthUm IS NOT NULL AND :_stamp > lengthStamp;
-UPDATE report SET provenance = :provenance, provenanceStamp = :_stamp
-WHERE reportId = :reportId AND :provenance IS NOT NULL AND :_stamp > provenanceStamp;
-UPDATE report SET production = :production, productionStamp = :_stamp
-WHERE reportId = :reportId AND :production IS NOT NULL AND :_stamp > productionStamp;
+-- Two devices may file one assessment: the report filed first counts, unless it is withdrawn.
+UPDATE report
+SET isDuplicate = EXISTS (
+    SELECT 1 FROM report AS o
+    WHERE o.assessmentId = report.assessmentId AND o.stamp < report.stamp AND o.isWithdrawn = 0
+)
+WHERE assessmentId = :assessmentId;
 
 -- on fish.report.withdrawn
 -- It counts no more, whatever else is done to it; the first withdrawal gives the reason.
 UPDATE report SET isWithdrawn = 1, reason = :reason
 WHERE reportId = :reportId AND isWithdrawn = 0;
+UPDATE report
+SET isDuplicate = EXISTS (
+    SELECT 1 FROM report AS o
+    WHERE o.assessmentId = report.assessmentId AND o.stamp < report.stamp AND o.isWithdrawn = 0
+)
+WHERE assessmentId = (SELECT assessmentId FROM report WHERE reportId = :reportId);
+
+-- on fish.report.amended
+INSERT INTO amendment
+SELECT :reportId, f.field, :_stamp
+FROM (
+    SELECT 'species' AS field, :speciesId AS value
+    UNION ALL SELECT 'place', :placeId
+    UNION ALL SELECT 'observed', :observedOn
+    UNION ALL SELECT 'length', :lengthUm
+    UNION ALL SELECT 'method', :method
+    UNION ALL SELECT 'minimum', :minSizeKind
+    UNION ALL SELECT 'season', :seasonMask
+    UNION ALL SELECT 'size', :sizeResult
+    UNION ALL SELECT 'date', :dateResult
+    UNION ALL SELECT 'applicability', :applicability
+    UNION ALL SELECT 'origin', :origin
+    UNION ALL SELECT 'production', :production
+    UNION ALL SELECT 'bought', :boughtOn
+    UNION ALL SELECT 'boughtPlace', :boughtPlaceId
+) AS f
+WHERE f.value IS NOT NULL
+ON CONFLICT (reportId, field) DO UPDATE SET stamp = excluded.stamp
+WHERE excluded.stamp > stamp;
+UPDATE report
+SET speciesId = iif(a.isSpecies, :speciesId, speciesId),
+    placeId = iif(a.isPlace, :placeId, placeId),
+    observedOn = iif(a.isObserved, :observedOn, observedOn),
+    lengthUm = iif(a.isLength, :lengthUm, lengthUm),
+    sigmaUm = iif(a.isLength, :sigmaUm, sigmaUm),
+    method = iif(a.isMethod, :method, method),
+    referenceId = iif(a.isMethod, :referenceId, referenceId),
+    minSizeKind = iif(a.isMinimum, :minSizeKind, minSizeKind),
+    minSizeUm = iif(a.isMinimum, :minSizeUm, minSizeUm),
+    seasonMask = iif(a.isSeason, :seasonMask, seasonMask),
+    zoneId = iif(a.isSeason, :zoneId, zoneId),
+    sizeResult = iif(a.isSize, :sizeResult, sizeResult),
+    isBorderline = iif(a.isSize, coalesce(:isBorderline, 0), isBorderline),
+    dateResult = iif(a.isDate, :dateResult, dateResult),
+    applicability = iif(a.isApplicability, :applicability, applicability),
+    origin = iif(a.isOrigin, :origin, origin),
+    production = iif(a.isProduction, :production, production),
+    boughtOn = iif(a.isBought, :boughtOn, boughtOn),
+    boughtPlaceId = iif(a.isBoughtPlace, :boughtPlaceId, boughtPlaceId)
+FROM (
+    SELECT max(field = 'species') AS isSpecies, max(field = 'place') AS isPlace,
+        max(field = 'observed') AS isObserved, max(field = 'length') AS isLength,
+        max(field = 'method') AS isMethod, max(field = 'minimum') AS isMinimum,
+        max(field = 'season') AS isSeason, max(field = 'size') AS isSize,
+        max(field = 'date') AS isDate, max(field = 'applicability') AS isApplicability,
+        max(field = 'origin') AS isOrigin, max(field = 'production') AS isProduction,
+        max(field = 'bought') AS isBought, max(field = 'boughtPlace') AS isBoughtPlace
+    FROM amendment WHERE reportId = :reportId AND stamp = :_stamp
+) AS a
+WHERE report.reportId = :reportId;
 
 -- on fish.report.reviewed
 INSERT INTO review VALUES (
-    :reportId, :_origin, :_actor, :outcome, :remeasuredUm, :note, :_at, :_stamp
+    :reportId, :_origin, coalesce(:_actor, '-'), :outcome, :remeasuredUm, :note, :_at, :_stamp
 )
 ON CONFLICT (reportId, origin) DO NOTHING;
+-- A stamp has 48 digits; what follows the highest one is what was said last.
+UPDATE report
+SET review = (
+        SELECT substr(max(hex(stamp) || outcome), 49) FROM review WHERE reportId = :reportId
+    ),
+    remeasuredUm = (
+        SELECT CAST(substr(max(hex(stamp) || remeasuredUm), 49) AS INTEGER)
+        FROM review WHERE reportId = :reportId
+    )
+WHERE reportId = :reportId;
+
+-- on fish.report.imported
+INSERT INTO import_row VALUES (
+    :rowSha256, :reportId, :importId, :line, :idFish, :fishName, :detectedSize, :eligibilitySize,
+    :eligibilityDate, :origin, :production, :townReport
+)
+ON CONFLICT (rowSha256) DO NOTHING;

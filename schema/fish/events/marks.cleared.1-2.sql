@@ -1,0 +1,1 @@
+SELECT :assessmentId AS assessmentId, NULL AS photoId, :target AS target;

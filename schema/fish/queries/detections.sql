@@ -1,0 +1,4 @@
+-- query detections(): how far people moved what the program had found
+SELECT target, count(*) AS corrections, avg(overlapMilli) / 1000 AS meanOverlap,
+    min(overlapMilli) / 1000.0 AS leastOverlap
+FROM detection GROUP BY target ORDER BY target;

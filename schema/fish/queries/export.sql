@@ -1,0 +1,20 @@
+-- query export(first DATE = NULL, last DATE = NULL, status TEXT = 'counted', afterDate DATE = NULL,
+--     afterId TEXT = NULL, most INTEGER = 1000): reports for a file, by page, the oldest first
+-- The first eight are those of the old app, but for the length, which is in micrometres here.
+SELECT coalesce(s.ordinal, 0) AS idFish, coalesce(s.nameIt, r.speciesId) AS fishName, r.lengthUm,
+    r.sizeResult NOT IN ('undersize', 'below_recommended') AS eligibilitySize,
+    r.dateResult = 'in_season' AS eligibilityDate, r.origin, r.production,
+    coalesce(p.aliases ->> 0, p.name, r.placeId) || coalesce(' (' || m.name || ')', '')
+        AS townReport,
+    r.reportId, r.assessmentId, r.observedOn, r.speciesId, s.nameSci, r.placeId, r.sigmaUm,
+    r.remeasuredUm, r.method, r.referenceId, r.minSizeUm, r.minSizeKind, r.seasonMask, r.zoneId,
+    r.sizeResult, r.isBorderline, r.dateResult, r.applicability, r.source, r.boughtOn,
+    r.boughtPlaceId, r.status, r.review
+FROM report AS r
+LEFT JOIN species AS s USING (speciesId)
+LEFT JOIN place AS p ON p.placeId = r.placeId
+LEFT JOIN place AS m ON m.placeId = p.parentId
+WHERE (r.observedOn, r.reportId) > (coalesce(:afterDate, ''), coalesce(:afterId, ''))
+    AND r.observedOn BETWEEN coalesce(:first, '') AND coalesce(:last, '9999-99')
+    AND (:status IS NULL OR r.status = :status)
+ORDER BY r.observedOn, r.reportId LIMIT :most;
