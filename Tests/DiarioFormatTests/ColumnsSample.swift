@@ -251,9 +251,12 @@ extension SealedSegment {
         var rows = try SegmentRows(try reader())
         var found: [ColumnsSample.Row] = []
         while let row = try rows.next() {
-            let name = rows.reader.index.types[row.typeIndex].entry.name
+            let entry = rows.reader.index.types[row.typeIndex].entry
+            let type = types.firstIndex {
+                $0.nameBytes == entry.name && $0.version == entry.version
+            }
             var copy = ColumnsSample.Row(
-                type: try #require(types.firstIndex { $0.nameBytes == name }),
+                type: try #require(type),
                 replica: row.event.replica,
                 sequence: row.event.sequence,
                 acceptedAt: row.event.acceptedAt,

@@ -43,7 +43,15 @@ struct LaneSpace {
     }
 
     /// Takes up an event that another replica wrote and the authority accepted.
-    mutating func pull(_ type: String, _ payload: String, by number: Int = 0) throws {
+    ///
+    /// Its clock is the time of the acceptance unless it is given, in milliseconds.
+    mutating func pull(
+        _ type: String,
+        _ payload: String,
+        by number: Int = 0,
+        base: UInt64 = 0,
+        clock: Int64? = nil
+    ) throws {
         let replica = others[number]
         let sequence = sequences[replica, default: 0] + 1
         sequences[replica] = sequence
@@ -54,7 +62,9 @@ struct LaneSpace {
             from: sequence,
             at: time,
             space.store[space.id].head() + 1,
-            isAuthority: false
+            isAuthority: false,
+            base: base,
+            clock: clock
         )
         let append = Append(space: space.id, content: .received(rows))
         _ = try space.store.append(append)
@@ -110,7 +120,9 @@ struct LaneSpace {
         from sequence: UInt64,
         at time: Int64,
         _ position: UInt64,
-        isAuthority: Bool
+        isAuthority: Bool,
+        base: UInt64 = 0,
+        clock: Int64? = nil
     ) throws -> ReceivedRows {
         let time = Timestamp(milliseconds: time)
         var builder = BlockBuilder()
@@ -122,9 +134,9 @@ struct LaneSpace {
                 sequence: sequence,
                 batchFirst: sequence,
                 batchCount: 1,
-                clock: HybridTime(milliseconds: time.milliseconds, counter: 0),
+                clock: HybridTime(milliseconds: clock ?? time.milliseconds, counter: 0),
                 at: time,
-                base: 0
+                base: base
             )
         )
         var block: [UInt8] = []

@@ -53,8 +53,8 @@ LEFT JOIN answer AS c ON c.assessmentId = a.assessmentId AND c.field = 'referenc
 LEFT JOIN answer AS o ON o.assessmentId = a.assessmentId AND o.field = 'origin'
 LEFT JOIN answer AS n ON n.assessmentId = a.assessmentId AND n.field = 'production'
 LEFT JOIN answer AS l ON l.assessmentId = a.assessmentId AND l.field = 'place'
-LEFT JOIN report AS f ON f.assessmentId = a.assessmentId AND f.isWithdrawn = 0
-    AND f.isDuplicate = 0
+LEFT JOIN report AS f ON f.assessmentId = a.assessmentId
+    AND f.status NOT IN ('withdrawn', 'duplicate')
 LEFT JOIN (
     SELECT assessmentId, min(status) AS status FROM report
     WHERE assessmentId = :assessmentId AND isWithdrawn GROUP BY assessmentId

@@ -26,11 +26,10 @@ WITH m AS (
             (coalesce(z.seasonMask, e.seasonMask) >> (substr(r.observedOn, 6, 2) - 1)) & 1,
             'reproducing', 'in_season'
         ) AS dateToday
-    FROM counted AS r
-    JOIN m ON m.speciesId = r.speciesId AND r.observedOn >= m.validFrom
-        AND r.observedOn < m.validTo
-    JOIN e ON e.speciesId = r.speciesId AND e.zoneId = '*' AND r.observedOn >= e.validFrom
-        AND r.observedOn < e.validTo
+    FROM m CROSS JOIN e ON e.speciesId = m.speciesId AND e.zoneId = '*'
+    CROSS JOIN counted AS r ON r.speciesId = m.speciesId
+        AND r.observedOn >= max(m.validFrom, e.validFrom)
+        AND r.observedOn < min(m.validTo, e.validTo)
     LEFT JOIN e AS z ON z.speciesId = r.speciesId AND z.zoneId = r.zoneId AND z.zoneId <> '*'
         AND r.observedOn >= z.validFrom AND r.observedOn < z.validTo
 )

@@ -1,17 +1,17 @@
 -- query public-by-origin(year INTEGER = NULL): counted reports by sea and production, for everyone
 -- Counts are rounded to multiples of 5, and those below 5 are hidden; the last row is of all.
 WITH r AS (
-    SELECT * FROM counted
-    WHERE :year IS NULL OR observedOn BETWEEN :year || '-01-01' AND :year || '-12-31'
-), g AS (
     SELECT origin, production, count(*) AS reports,
         sum(sizeResult IN ('undersize', 'below_recommended')) AS tooSmall,
         sum(dateResult = 'reproducing') AS reproducing
-    FROM r GROUP BY 1, 2
+    FROM counted
+    WHERE observedOn BETWEEN coalesce(:year || '-01-01', '')
+        AND coalesce(:year || '-12-31', '9999-99')
+    GROUP BY 1, 2
+), g AS (
+    SELECT * FROM r
     UNION ALL
-    SELECT NULL, NULL, count(*), sum(sizeResult IN ('undersize', 'below_recommended')),
-        sum(dateResult = 'reproducing')
-    FROM r
+    SELECT NULL, NULL, sum(reports), sum(tooSmall), sum(reproducing) FROM r
 )
 SELECT g.origin, g.production,
     iif(g.reports < 5, NULL, (g.reports + 2) / 5 * 5) AS reports,

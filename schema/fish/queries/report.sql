@@ -4,12 +4,12 @@ SELECT r.reportId, r.assessmentId, r.actor, r.status, r.speciesId, s.ordinal, s.
     r.remeasuredUm, r.method, r.referenceId, r.minSizeUm, r.minSizeKind, r.seasonMask, r.zoneId,
     r.sizeResult, r.isBorderline, r.dateResult, r.applicability, r.follows, r.sizeFollowing,
     r.dateFollowing, r.origin, r.production, r.source, r.boughtOn, r.boughtPlaceId, r.photoId,
-    r.consentPhoto, r.note, r.latE7, r.lonE7, r.isWithdrawn, r.reason, r.isDuplicate, r.review,
+    r.consentPhoto, r.note, r.latE7, r.lonE7, r.isWithdrawn, r.reason, r.review,
     (SELECT count(*) FROM review AS v WHERE v.reportId = r.reportId) AS reviews,
     (
         SELECT o.reportId FROM report AS o
-        WHERE o.assessmentId = r.assessmentId AND o.isWithdrawn = 0 AND o.isDuplicate = 0
-            AND o.reportId <> r.reportId
+        WHERE o.assessmentId = r.assessmentId AND o.reportId <> r.reportId
+            AND o.status NOT IN ('withdrawn', 'duplicate')
     ) AS otherReportId, r.at
 FROM report AS r
 LEFT JOIN species AS s USING (speciesId)

@@ -1,6 +1,7 @@
 -- query to-review(most INTEGER = 50): reports that count and that no researcher has looked at
-SELECT reportId, observedOn, speciesId, placeId, lengthUm / 1000.0 AS lengthMm, method, referenceId,
-    sizeResult, isBorderline, dateResult, photoId, note
-FROM counted
-WHERE review IS NULL
-ORDER BY observedOn, reportId LIMIT :most;
+SELECT r.reportId, r.observedOn, r.speciesId, r.placeId, r.lengthUm / 1000.0 AS lengthMm, r.method,
+    r.referenceId, r.sizeResult, r.isBorderline, r.dateResult, r.photoId, r.note
+FROM (
+    SELECT reportId FROM counted WHERE review IS NULL ORDER BY observedOn, reportId LIMIT :most
+) AS n JOIN report AS r USING (reportId)
+ORDER BY r.observedOn, r.reportId;

@@ -32,28 +32,15 @@ CREATE TABLE report (
     version INT NOT NULL,
     isWithdrawn INT NOT NULL,
     reason TEXT,
-    isDuplicate INT NOT NULL,
     -- What the last review said, and the last length that a review gave.
     review TEXT,
     remeasuredUm INT,
+    -- Only what is counted is in the sums. The others are withdrawn, duplicate, rejected or
+    -- inconsistent: the first of these that is true.
+    status TEXT NOT NULL,
     at INT NOT NULL,
     stamp BLOB NOT NULL,
-    follows INT AS (
-        iif(
-            minSizeUm IS NULL AND minSizeKind <> 'none', version = 1, sizeResult = sizeFollowing
-        ) AND iif(seasonMask IS NULL, version = 1, dateResult = dateFollowing)
-    ) STORED,
-    -- The first of these that is true; only what is counted is in the sums.
-    status TEXT AS (
-        CASE
-            WHEN isWithdrawn THEN 'withdrawn'
-            WHEN isDuplicate THEN 'duplicate'
-            WHEN review = 'rejected' THEN 'rejected'
-            WHEN NOT follows THEN 'inconsistent'
-            ELSE 'counted'
-        END
-    ) STORED,
-    -- The answers that follow from what is stored.
+    -- The answers that follow from what is stored, and whether they are those that are stored.
     sizeFollowing TEXT AS (
         CASE
             WHEN minSizeKind = 'none' THEN iif(minSizeUm IS NULL, 'not_required', NULL)
@@ -66,12 +53,24 @@ CREATE TABLE report (
         CASE (seasonMask >> (substr(observedOn, 6, 2) - 1)) & 1
             WHEN 1 THEN 'reproducing' WHEN 0 THEN 'in_season'
         END
+    ),
+    follows INT AS (
+        iif(
+            minSizeUm IS NULL AND minSizeKind <> 'none', version = 1,
+            sizeResult IS sizeFollowing
+        ) AND iif(seasonMask IS NULL, version = 1, dateResult IS dateFollowing)
     )
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX report_actor ON report (actor, observedOn);
 CREATE INDEX report_observed ON report (observedOn);
 CREATE INDEX report_assessment ON report (assessmentId, stamp);
+
+-- All that sums need, so that they read nothing else.
+CREATE INDEX report_status ON report (
+    status, speciesId, observedOn, placeId, sizeResult, dateResult, lengthUm, minSizeUm, sigmaUm,
+    isBorderline, method, referenceId, origin, production, zoneId, review, remeasuredUm
+);
 
 CREATE VIEW counted AS SELECT * FROM report WHERE status = 'counted';
 
@@ -117,28 +116,15 @@ INSERT INTO report VALUES (
     :reportId, :assessmentId, coalesce(:_actor, '-'), :speciesId, :placeId, :observedOn, :lengthUm,
     :sigmaUm, :method, :referenceId, :minSizeUm, :minSizeKind, :seasonMask, :zoneId, :sizeResult,
     :isBorderline, :dateResult, :applicability, :origin, :production, :source, :boughtOn,
-    :boughtPlaceId, :photoId, :consentPhoto, :note, :latE7, :lonE7, :_version, 0, NULL, 0, NULL,
-    NULL, :_at, :_stamp
+    :boughtPlaceId, :photoId, :consentPhoto, :note, :latE7, :lonE7, :_version, 0, NULL, NULL,
+    NULL, 'counted', :_at, :_stamp
 )
 ON CONFLICT (reportId) DO NOTHING;
--- Two devices may file one assessment: the report filed first counts, unless it is withdrawn.
-UPDATE report
-SET isDuplicate = EXISTS (
-    SELECT 1 FROM report AS o
-    WHERE o.assessmentId = report.assessmentId AND o.stamp < report.stamp AND o.isWithdrawn = 0
-)
-WHERE assessmentId = :assessmentId;
 
 -- on fish.report.withdrawn
 -- It counts no more, whatever else is done to it; the first withdrawal gives the reason.
 UPDATE report SET isWithdrawn = 1, reason = :reason
 WHERE reportId = :reportId AND isWithdrawn = 0;
-UPDATE report
-SET isDuplicate = EXISTS (
-    SELECT 1 FROM report AS o
-    WHERE o.assessmentId = report.assessmentId AND o.stamp < report.stamp AND o.isWithdrawn = 0
-)
-WHERE assessmentId = (SELECT assessmentId FROM report WHERE reportId = :reportId);
 
 -- on fish.report.amended
 INSERT INTO amendment
@@ -209,6 +195,23 @@ SET review = (
         FROM review WHERE reportId = :reportId
     )
 WHERE reportId = :reportId;
+
+-- on fish.report.filed, fish.report.withdrawn, fish.report.amended, fish.report.reviewed
+-- Two devices may file one assessment: the report filed first counts, unless it is withdrawn.
+UPDATE report
+SET status = CASE
+    WHEN isWithdrawn THEN 'withdrawn'
+    WHEN EXISTS (
+        SELECT 1 FROM report AS o
+        WHERE o.assessmentId = report.assessmentId AND o.stamp < report.stamp
+            AND o.isWithdrawn = 0
+    ) THEN 'duplicate'
+    WHEN review = 'rejected' THEN 'rejected'
+    WHEN NOT follows THEN 'inconsistent'
+    ELSE 'counted'
+END
+WHERE reportId = :reportId
+    OR assessmentId = (SELECT assessmentId FROM report WHERE reportId = :reportId);
 
 -- on fish.report.imported
 INSERT INTO import_row VALUES (
