@@ -2,8 +2,8 @@
 -- the answers; the minimum itself and the season stay unknown, since the catalogue that held on the
 -- device is not in the event. So a report that said 'borderline' has no answer from the length
 -- alone.
--- Origin and production could be left open, and then are unknown. A fish from another sea was
--- judged by rules of this one, and a farmed fish by the season of wild ones.
+-- Origin and production could be left open, and then are unknown. The seasons are those of this
+-- sea, and a farmed fish is taken from no stock.
 SELECT :reportId AS reportId, :assessmentId AS assessmentId, :speciesId AS speciesId,
     :placeId AS placeId, :observedOn AS observedOn, :lengthUm AS lengthUm, NULL AS sigmaUm,
     :method AS method, :coin AS referenceId, NULL AS minSizeUm,
@@ -15,8 +15,8 @@ SELECT :reportId AS reportId, :assessmentId AS assessmentId, :speciesId AS speci
     iif(:sizeResult = 'borderline', 'unknown', :sizeResult) AS sizeResult,
     :sizeResult = 'borderline' AS isBorderline, :dateResult AS dateResult,
     CASE
-        WHEN :provenance = 'other' THEN 'informative'
-        WHEN :production = 'farmed' THEN 'size_only'
+        WHEN :production = 'farmed' THEN 'informative'
+        WHEN :provenance = 'other' THEN 'size_only'
         ELSE 'full'
     END AS applicability,
     coalesce(:provenance, 'unknown') AS origin, coalesce(:production, 'unknown') AS production,
