@@ -28,6 +28,7 @@ let libraries: [(name: String, imports: [Target.Dependency])] = [
     ),
     ("DiarioSync", ["DiarioCore", "DiarioSchema", "DiarioCrypto", "DiarioFormat"]),
     ("DiarioFish", ["DiarioCore", "DiarioSchema"]),
+    ("DiarioPictures", ["DiarioCore", "CPNG", "CJPEG"]),
     (
         "Diario",
         [
@@ -112,6 +113,7 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
         ["DiarioCore", "DiarioSchema", "DiarioSQLite", "DiarioProjection"]
     ),
     ("DiarioFishTests", ["DiarioCore", "DiarioSchema", "DiarioFish"]),
+    ("DiarioPicturesTests", ["DiarioCore", "DiarioPictures"]),
     ("DiarioSyncTests", ["DiarioCore", "DiarioCrypto", "DiarioFormat", "DiarioSync"]),
     ("DiarioTransportTests", ["DiarioStorage", "DiarioTransport"]),
     (
@@ -169,6 +171,8 @@ let package = Package(
         .target(name: "CMicrohttpd", linkerSettings: [.linkedLibrary("microhttpd")]),
         .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
+        .target(name: "CPNG", linkerSettings: [.linkedLibrary("png")]),
+        .target(name: "CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
         .executableTarget(name: "DiarioPackTool", dependencies: ["DiarioSchema"]),
         .plugin(
             name: "EmbedPacks",
@@ -244,7 +248,7 @@ package.targets.append(
         dependencies: [
             "Diario", "DiarioEngine", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioZstd",
             "DiarioFormat", "DiarioFrames", "DiarioLog", "DiarioSQLite", "DiarioSync",
-            "DiarioTransport", "DiarioServer", "DiarioSimulation", "DiarioHTTP",
+            "DiarioTransport", "DiarioServer", "DiarioSimulation", "DiarioHTTP", "DiarioPictures",
         ],
         path: "Tests/DiarioFuzz"
     )
@@ -270,7 +274,7 @@ package.targets += tests.map {
 if Context.environment["DIARIO_FUZZ"] != nil {
     let withPointers = [
         "DiarioFormatTests", "DiarioLogTests", "DiarioStorageTests", "DiarioSQLiteTests",
-        "DiarioTests",
+        "DiarioTests", "DiarioPicturesTests",
     ]
     let programs = ["DiarioCLI", "DiarioSim", "DiarioHarness", "Garden"]
     package.products.removeAll { ["diario", "diario-sim"].contains($0.name) }

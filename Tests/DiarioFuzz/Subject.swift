@@ -40,6 +40,7 @@ enum Subject: String, CaseIterable {
     case reply
     case listing
     case request
+    case picture
 
     /// Runs the parser once, and checks what it says about bytes that it takes.
     func run(_ bytes: [UInt8]) {
@@ -78,6 +79,7 @@ enum Subject: String, CaseIterable {
         case .reply: ReplySubject.reply(bytes)
         case .listing: ReplySubject.listing(bytes)
         case .request: RequestSubject.run(bytes)
+        case .picture: PictureSubject.run(bytes)
         }
     }
 

@@ -34,11 +34,13 @@ enum ImportRules {
         "DiarioMusic": ["DiarioCore", "DiarioSchema"],
         "DiarioZones": ["DiarioCore", "DiarioSchema"],
         "DiarioMaps": ["DiarioCore", "DiarioSchema"],
+        // Native, with C libraries of its own: no engine in a browser has it.
+        "DiarioPictures": ["DiarioCore", "CPNG", "CJPEG"],
         // The edge: requests are answered with all that a diary and its authority can do.
         // Storage: threads and signals.
         "DiarioHTTP": [
             "Diario", "DiarioServer", "DiarioEngine", "DiarioCore", "DiarioSchema",
-            "DiarioStorage", "DiarioCrypto", "DiarioSync", "CMicrohttpd",
+            "DiarioStorage", "DiarioCrypto", "DiarioSync", "DiarioPictures", "CMicrohttpd",
         ],
         "DiarioCLI": cliImports.union(inspected),
         "DiarioTestSupport": ["DiarioCore", "DiarioStorage", "DiarioCrypto", "DiarioFormat"],
@@ -48,6 +50,7 @@ enum ImportRules {
     /// The command line shows what the doors of the engine give, and looks no deeper.
     private static let cliImports: Set = [
         "Diario", "DiarioServer", "DiarioHTTP", "DiarioCore", "DiarioSchema", "DiarioCrypto",
+        "DiarioPictures",
     ]
 
     /// What the command line's folder Inspect reads files with, and no other file of it.
@@ -77,14 +80,14 @@ enum ImportRules {
         "Diario", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioSQLite", "DiarioZstd",
         "DiarioCrypto", "DiarioFormat", "DiarioTransport", "DiarioFrames", "DiarioLog",
         "DiarioProjection", "DiarioSync", "DiarioFish", "DiarioMeals", "DiarioMusic", "DiarioZones",
-        "DiarioMaps",
+        "DiarioMaps", "DiarioPictures",
         "DiarioEngine", "DiarioServer", "DiarioHTTP", "DiarioSimulation",
     ]
 
     /// What never appears, whoever is above whom: the engines know no socket and no simulator.
     private static let never: [String: Set<String>] = [
-        "Diario": ["Diario", "DiarioServer", "DiarioHTTP", "DiarioSimulation"],
-        "DiarioServer": ["DiarioServer", "DiarioHTTP", "DiarioSimulation"],
+        "Diario": ["Diario", "DiarioServer", "DiarioHTTP", "DiarioSimulation", "DiarioPictures"],
+        "DiarioServer": ["DiarioServer", "DiarioHTTP", "DiarioSimulation", "DiarioPictures"],
         "DiarioSimulation": ["DiarioSimulation", "DiarioHTTP"],
     ]
 
@@ -121,7 +124,8 @@ enum ImportRules {
         let wrappers = [
             "CPlatform": "DiarioStorage", "CSQLite": "DiarioSQLite", "CZstd": "DiarioZstd",
             "COpenSSL": "DiarioCrypto", "CChecksum": "DiarioFormat", "CCurl": "DiarioTransport",
-            "CMicrohttpd": "DiarioHTTP", "CBaseline": "DiarioBench",
+            "CMicrohttpd": "DiarioHTTP", "CBaseline": "DiarioBench", "CPNG": "DiarioPictures",
+            "CJPEG": "DiarioPictures",
         ]
         return importedModules(file).compactMap { module, line in
             // The tests of a wrapper may ask the library itself what it should have said.
@@ -139,7 +143,7 @@ enum ImportRules {
         let without: Set = [
             "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioSQLite", "DiarioZstd",
             "DiarioCrypto", "DiarioFormat", "DiarioTransport", "DiarioFrames", "DiarioLog",
-            "DiarioProjection", "DiarioSync", "DiarioFish",
+            "DiarioProjection", "DiarioSync", "DiarioFish", "DiarioPictures",
         ]
         guard without.contains(file.target ?? ""), file.path.hasPrefix("Sources/") else {
             return []

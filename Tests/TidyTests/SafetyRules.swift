@@ -4,7 +4,7 @@ enum SafetyRules {
     /// The targets whose whole business is a C library: a plain call into C needs no proof there.
     private static let wrappers: Set = [
         "DiarioZstd", "DiarioCrypto", "DiarioSQLite", "DiarioHTTP", "DiarioTransport",
-        "DiarioBench",
+        "DiarioBench", "DiarioPictures",
     ]
 
     /// Each `unsafe` has a comment on its line, or above it in its member, that says why it is
