@@ -321,19 +321,6 @@ public enum Limits {
     ///
     /// Above: the least recently used are closed.
     package static let servedModelCountMax = 8
-    /// Pixels of one side of a picture.
-    ///
-    /// Above: not read.
-    package static let pictureSideMax = 20_000
-    /// Pixels of a picture; each takes 3 bytes, and twice 3 more while a JPEG in several scans or an
-    /// interlaced PNG is read.
-    ///
-    /// Above: not read.
-    package static let picturePixelCountMax = 50_000_000
-    /// Scans of a JPEG, each of which goes over all pixels.
-    ///
-    /// Above: not read. Programs write ten or so.
-    package static let pictureScanCountMax = 64
     /// Milliseconds by which a clock may be ahead of the time of acceptance.
     ///
     /// Above: it counts as this far ahead.
@@ -342,10 +329,14 @@ public enum Limits {
     ///
     /// Above: refused.
     package static let pictureSideMax = 20_000
-    /// Pixels of a picture.
+    /// Pixels of a picture: each takes 3 bytes, and 9 while a JPEG in several scans is read.
     ///
     /// Above: refused.
-    package static let picturePixelCountMax = 100_000_000
+    package static let picturePixelCountMax = 50_000_000
+    /// Scans of a JPEG, each of which goes over all pixels; programs write ten or so.
+    ///
+    /// Above: refused.
+    package static let pictureScanCountMax = 64
     /// Events whose salts come from one seed.
     package static let saltGroupCount = 1024
 

@@ -99,11 +99,18 @@ import Testing
 
     /// A scan may take two bytes and hours of work.
     @Test func tooManyScansAreRefused() throws {
-        let bytes = try PictureFiles.bytes("progressive.jpg")
-        // The last scan once more, again and again.
-        let marks = bytes.indices.dropLast().filter { bytes[$0] == 0xff && bytes[$0 + 1] == 0xda }
-        let scan = bytes[try #require(marks.last)..<(bytes.count - 2)]
-        let many = (0..<100).reduce(Array(bytes.dropLast(2))) { all, _ in all + scan }
+        var bytes = try PictureFiles.bytes("progressive.jpg")
+        let start = try #require(bytes.firstRange(of: [0xff, 0xda])).lowerBound
+        let pixels = start + 2 + Int(bytes[start + 3])
+        let end = try #require(
+            bytes[pixels...].indices.first { bytes[$0] == 0xff && bytes[$0 + 1] != 0 }
+        )
+        // It gives the lowest bits at once, so that none is missing when it is there again.
+        bytes[pixels - 1] = 0
+        let scan = bytes[start..<end]
+        let once = bytes[..<end] + [0xff, 0xd9]
+        #expect(throws: Never.self) { try Picture(Array(once)) }
+        let many = (0..<100).reduce(Array(bytes[..<end])) { all, _ in all + scan }
         let error = #expect(throws: PictureError.self) { try Picture(many + [0xff, 0xd9]) }
         #expect(try #require(error).message.contains("more than 64 scans"))
     }
