@@ -26,7 +26,7 @@ enum JPEG {
         return try writer.write(picture)
     }
 
-    /// From 1 to 100: at this one no difference is seen, and a photo stays about as large as it was.
+    /// From 1 to 100: at this one nobody sees a difference, and a photo stays about as large.
     fileprivate static let quality: Int32 = 90
 
     fileprivate static func failure(_ outcome: Int32, _ detail: String) -> PictureError {
