@@ -46,6 +46,10 @@ public enum Limits {
     ///
     /// Above: the query, or the rebuild, ends with an error that names the process.
     public static let modelWaitSecondsMax = 600
+    /// Plain bytes of a blob.
+    ///
+    /// Above: refused before anything is stored.
+    public static let blobSizeMax: Int64 = 1024 * 1024 * 1024
     /// Bytes of one line of JSON.
     ///
     /// Above: refused before it is read to its end.

@@ -1,11 +1,15 @@
 import COpenSSL
 
-/// A fault of the library that this program found at its start.
+/// A fault of the library, or too little memory for it.
 package enum CryptoError: Error, Hashable, Sendable {
     /// libcrypto is older than 3.0; `found` is what it says of itself.
     case tooOld(found: String)
     /// libcrypto does not compute SHA-256 as it should.
     case wrongResult
+    /// libcrypto has no AES-256-GCM, or fails at it.
+    case noCipher
+    /// There is no memory for a cipher.
+    case noMemory
 
     /// What failed, and the remedy.
     package var message: String {
@@ -14,6 +18,8 @@ package enum CryptoError: Error, Hashable, Sendable {
             "This program needs OpenSSL's libcrypto 3.0 or later and found \(found). Update it."
         case .wrongResult:
             "OpenSSL's libcrypto computes a wrong SHA-256. Install it again."
+        case .noCipher: "OpenSSL's libcrypto fails at AES-256-GCM. Install it again."
+        case .noMemory: "There is no memory for a cipher. End other programs, and try again."
         }
     }
 }

@@ -97,12 +97,12 @@ enum TypeRules {
             [""], ["Arithmetic"], ["Geometry"], ["Lengths"], ["Judging"], ["Measuring"],
             ["Simulating"], ["Finding"], ["Scenes"],
         ],
-        "DiarioFormat": [[""], ["Blocks", "Columns", "Hashes", "Rows", "Wire"]],
+        "DiarioFormat": [[""], ["Blobs", "Blocks", "Columns", "Hashes", "Rows", "Wire"]],
         "DiarioHTTP": [[""], ["Server"], ["API"]],
         "DiarioLog": [
             // Segments are read through the files that all readers share, and hashed from there.
-            ["Layout"], ["Spaces"], ["Segments", "Shared"], ["Commit"], [""], ["Tiles"],
-            ["Sealing"], ["Verify"], ["Backup"], ["Exchange"], ["Renewal"], ["Salvage"],
+            ["Layout"], ["Blobs"], ["Spaces"], ["Segments", "Shared"], ["Commit"], [""],
+            ["Tiles"], ["Sealing"], ["Verify"], ["Backup"], ["Exchange"], ["Renewal"], ["Salvage"],
         ],
         "DiarioProjection": [[""], ["SQL"], ["Applying"], ["Checking"], ["Reading"]],
         "DiarioSchema": [

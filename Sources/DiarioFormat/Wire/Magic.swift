@@ -3,6 +3,7 @@
 /// All are listed in schema/format/directory.md, section 2. Versions before the first release had
 /// the same letters in upper case, which is how their bytes are told from damaged ones.
 package enum Magic: UInt32, Sendable, CaseIterable {
+    case blob = 0x626c_6264  // "dblb"
     case block = 0x6b6c_6264  // "dblk"
     case segment = 0x6765_7364  // "dseg"
     case sidecar = 0x7265_7064  // "dper"

@@ -6,6 +6,7 @@ what its other members mean.
 
 import os
 
+from .blobs import compare_blobs
 from .block import HEADER_SIZE, encode_block, parse_block
 from .canonical import canonical_json, parse_json
 from .checksum import crc32c
@@ -226,6 +227,7 @@ def compare_fingerprints(compare, vectors):
 
 
 COMPARISONS = {
+    "blobs": compare_blobs,
     "blocks": compare_blocks,
     "fingerprints": compare_fingerprints,
     "refused": compare_refused,
