@@ -70,6 +70,7 @@ package struct SchemaError: Error, Equatable, Sendable {
         case invalidDateTime = "date-time"
         case invalidUUID = "uuid"
         case invalidBase64 = "base64"
+        case notHash = "blob-bytes"
         case invalidSubject = "subject"
         case invalidReference = "batch-reference"
         case beyondEvent = "event-size"

@@ -19,7 +19,7 @@ struct SchemaErrorText {
         case .wrongType, .unknownField, .missingField, .belowMinimum, .aboveMaximum,
             .beyondInteger, .beyondNumber, .tooShort, .tooLong, .tooFewItems, .tooManyItems,
             .patternMismatch, .notInEnumeration, .invalidDate, .invalidDateTime, .invalidUUID,
-            .invalidBase64, .invalidSubject, .invalidReference, .beyondEvent:
+            .invalidBase64, .notHash, .invalidSubject, .invalidReference, .beyondEvent:
             fieldMessage
         case .unknownKey, .missingKey, .unknownType, .unknownVersion, .subjectNotAllowed,
             .invalidKey:
@@ -82,6 +82,7 @@ struct SchemaErrorText {
             "\(value) is no uuid; write it like 0b8a1d1e-5c7f-4d3a-9b57-2f6c1a9e4d10"
         case .invalidBase64:
             "\(value) is not base64; use A-Z a-z 0-9 + / and = to fill up the last four"
+        case .notHash: "\(value) is not 32 bytes; give the id or the key as blob put tells it"
         case .invalidSubject:
             "\(value) cannot be a subject; use 1 to \(Limits.subjectSizeMax) bytes"
         default:

@@ -131,10 +131,14 @@ extension PayloadReader {
     ) throws(Fault) -> StringToken {
         let token = try readStringToken(&cursor, node: node)
         try checkLength(token, rules, node: node)
+        let start = output.count
         let isValid = withContent(of: token, from: cursor) {
             TextEncodings.appendBase64Decoded($0, to: &output)
         }
         guard isValid else { throw Fault(.invalidBase64, at: token.start - 1, node: node) }
+        guard !rules.nodes[node].isHash || output.count - start == 32 else {
+            throw Fault(.notHash, at: token.start - 1, node: node)
+        }
         return token
     }
 

@@ -83,6 +83,10 @@ package struct PayloadReader: Sendable {
             guard case .absent = payload.slots[index] else { continue }
             throw Fault(.missingField, at: start, node: index)
         }
+        for blob in type.blobs {
+            guard let index = blob.missingPart(in: payload) else { continue }
+            throw Fault(.missingField, at: start, node: index)
+        }
     }
 
     /// Reads a key with its colon; returns the node of the member that it names.

@@ -18,6 +18,8 @@ package final class EventType: Sendable {
     /// The indices of the fields that are not personal, ascending.
     package let publicFieldIndices: [Int]
     package let personalFieldIndices: [Int]
+    /// The blobs, each of which is four of the fields, in the order of the schema.
+    package let blobs: [BlobField]
     /// The field that says what the event is about, if the type names one.
     package let subjectFieldIndex: Int?
     /// The field that the writer fills with the event's origin where it is absent.
@@ -42,6 +44,7 @@ package final class EventType: Sendable {
                 version: version,
                 description: nil,
                 fields: [],
+                blobs: [],
                 subjectFieldIndex: nil,
                 canonicalSchema: [],
                 rules: SchemaRules(),
@@ -62,6 +65,7 @@ package final class EventType: Sendable {
         fields = parts.fields
         publicFieldIndices = parts.fields.indices.filter { !parts.fields[$0].isPersonal }
         personalFieldIndices = parts.fields.indices.filter { parts.fields[$0].isPersonal }
+        blobs = parts.blobs
         subjectFieldIndex = parts.subjectFieldIndex
         newIDFieldIndex = parts.fields.firstIndex { $0.isNewID }
         canonicalSchema = parts.canonicalSchema
@@ -141,6 +145,7 @@ struct SchemaParts {
     var version: Int
     var description: String?
     var fields: [Field]
+    var blobs: [BlobField]
     var subjectFieldIndex: Int?
     var canonicalSchema: [UInt8]
     var rules: SchemaRules

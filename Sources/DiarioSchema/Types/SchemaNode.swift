@@ -9,6 +9,8 @@ struct SchemaNode: Sendable {
     var isReference = false
     /// True if the field is the subject of its event.
     var isSubject = false
+    /// True if the bytes are 32: the id or the key of a blob.
+    var isHash = false
     /// The bytes `"name":` in `SchemaRules.names`.
     var token = SchemaRange()
     /// The member that a writer of the schema's own order writes after this one, or -1.

@@ -3,7 +3,7 @@ import DiarioCore
 extension SchemaReader {
     private static let nestedKeywords = ["title", "description"]
     private static let topKeywords =
-        nestedKeywords + ["x-diario-unit", "x-diario-personal", "x-diario-id"]
+        nestedKeywords + ["x-diario-unit", "x-diario-personal", "x-diario-id", "x-diario-blob"]
 
     /// Reads the members of an object: a block of nodes in byte order of the names.
     ///

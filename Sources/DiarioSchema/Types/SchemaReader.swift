@@ -28,17 +28,18 @@ struct SchemaReader {
     ///
     /// The parts are valid only if there are no problems; nil if too little could be read.
     mutating func read(_ text: [UInt8], name: String?) -> SchemaParts? {
-        let root: JSON.Item
+        let written: JSON.Item
         do {
-            root = try JSON.parse(text)
+            written = try JSON.parse(text)
         } catch {
             problem(error.line, error.rule, error.message)
             return nil
         }
-        guard case .object(let members) = root.value else {
-            problem(root.line, "schema-object", "a schema is an object; write { ... }")
+        guard case .object(let members) = written.value else {
+            problem(written.line, "schema-object", "a schema is an object; write { ... }")
             return nil
         }
+        let (root, blobs) = expandingBlobs(written)
         for member in members where !Self.keywords.contains(member.key) {
             unknownKeyword(member, known: Self.keywords)
         }
@@ -57,12 +58,13 @@ struct SchemaReader {
         if let subject { rules.nodes[subject].isSubject = true }
         guard let typeName, let version else { return nil }
         var canonicalSchema: [UInt8] = []
-        Self.stripped(root.value).appendCanonical(to: &canonicalSchema)
+        Self.stripped(written.value).appendCanonical(to: &canonicalSchema)
         return SchemaParts(
             name: typeName,
             version: version,
             description: readText(root, "description"),
             fields: fields,
+            blobs: resolveBlobs(blobs, fields: fields),
             subjectFieldIndex: subject,
             canonicalSchema: canonicalSchema,
             rules: rules,
@@ -181,7 +183,7 @@ struct SchemaReader {
 }
 
 extension JSON.Member {
-    fileprivate func with(_ value: JSON) -> JSON.Member {
+    func with(_ value: JSON) -> JSON.Member {
         JSON.Member(key: key, line: line, item: JSON.Item(value: value, line: item.line))
     }
 }

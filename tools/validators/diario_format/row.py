@@ -139,7 +139,7 @@ def check_type(name, version):
 
 
 def check_size(event):
-    """directory.md, section 10: the public part from its flags on, and the personal part."""
+    """directory.md, section 11: the public part from its flags on, and the personal part."""
     head = Writer()
     encode_numbers(event, head)
     size = len(encode_public_part(event)) - len(head.done()) + len(event.personal or b"")

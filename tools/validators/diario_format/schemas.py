@@ -18,6 +18,39 @@ class Field:
         self.is_new_id = schema.get("x-diario-id") == "new"
 
 
+BLOB_BYTES = {"type": "string", "contentEncoding": "base64", "minLength": 44, "maxLength": 44,
+              "pattern": "^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$"}
+
+
+def blob_fields(name, form):
+    """The fields that a blob is recorded as: schema/README.md, "Blobs"."""
+    fields = {
+        name + "Id": BLOB_BYTES,
+        name + "Size": {"type": "integer", "minimum": 0, "maximum": form["maxSize"]},
+        name + "Type": {"enum": form["types"]},
+    }
+    if not form.get("public"):
+        fields[name + "Key"] = BLOB_BYTES | {"x-diario-personal": True}
+    return fields
+
+
+def with_blob_fields(schema):
+    """The schema as plain JSON Schema, with ordinary fields in the place of blobs."""
+    properties, required, together = {}, list(schema.get("required", [])), {}
+    for name, field in schema.get("properties", {}).items():
+        if "x-diario-blob" not in field:
+            properties[name] = field
+            continue
+        parts = blob_fields(name, field["x-diario-blob"])
+        properties |= parts
+        needed = list(parts)[:3]
+        together |= {part: needed for part in parts}
+        if name in required:
+            required[required.index(name):required.index(name) + 1] = needed
+    return schema | {"properties": properties, "required": required,
+                     "dependentRequired": together}
+
+
 def kind_of(schema):
     if "enum" in schema:
         return "enum"
@@ -42,7 +75,7 @@ class EventType:
         self.version = whole_number(schema["x-diario-version"])
         self.subject_field = schema.get("x-diario-subject")
         self.fingerprint = schema_fingerprint(schema)
-        properties = schema.get("properties", {})
+        properties = with_blob_fields(schema)["properties"]
         names = sorted(properties, key=lambda name: name.encode("utf-8"))
         fields = [Field(name, properties[name]) for name in names]
         self.fields = fields

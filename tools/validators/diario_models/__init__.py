@@ -9,6 +9,7 @@ import sqlite3
 import struct
 
 from diario_format.primitives import parse_clock, parse_id
+from diario_format.schemas import with_blob_fields
 from diario_models.text_key import text_key
 
 CLOCK_LEAD = 300_000
@@ -91,7 +92,7 @@ class Pack:
         self.name = json.loads((folder / "pack.json").read_text(encoding="utf-8"))["name"]
         self.types = {}
         for path in sorted((folder / "events").glob("*.json")):
-            schema = json.loads(path.read_text(encoding="utf-8"))
+            schema = with_blob_fields(json.loads(path.read_text(encoding="utf-8")))
             known = self.types.get(schema["title"])
             if known is None or known["x-diario-version"] < schema["x-diario-version"]:
                 self.types[schema["title"]] = schema

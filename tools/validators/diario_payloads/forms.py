@@ -40,6 +40,13 @@ FORMS = {
             "right": {"type": "number", "minimum": 0},
             "bytes": {"type": "string", "contentEncoding": "base64", "maxLength": 8}}},
 }
+# These have no annotations of their own.
+BLOBS = {
+    "photo": {"type": "object", "x-diario-blob": {
+        "maxSize": 20_000_000, "types": ["image/jpeg", "image/png"]}},
+    "tile": {"type": "object", "x-diario-blob": {
+        "maxSize": 5, "types": ["application/octet-stream"], "public": True}},
+}
 
 
 def write_forms(root):
@@ -51,7 +58,8 @@ def write_forms(root):
     personal = {name: field | {"x-diario-personal": True} for name, field in FORMS.items()
                 if name != "id"}
     for version, required, properties in (
-        (1, ["small", "tree"], FORMS), (2, every, FORMS), (3, [], FORMS | personal),
+        (1, ["small", "tree"], FORMS | BLOBS), (2, [*every, *BLOBS], FORMS | BLOBS),
+        (3, [], FORMS | personal | BLOBS),
     ):
         schema = {
             "title": "forms.form.filled", "x-diario-version": version, "x-diario-subject": "id",

@@ -2,6 +2,8 @@
 
 import json
 
+from diario_format.schemas import with_blob_fields
+
 from .near_misses import encoded, fitting, text_of_length
 
 START = 1_700_000_000_000
@@ -14,7 +16,8 @@ class Lines:
     """Events of the types in the files of some folders, from one source of chance."""
 
     def __init__(self, paths, chance):
-        self.types = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+        self.types = [with_blob_fields(json.loads(path.read_text(encoding="utf-8")))
+                      for path in paths]
         self.chance = chance
         self.known = {}
 
@@ -40,12 +43,16 @@ class Lines:
 
     def line(self):
         schema = self.chance.choice(self.types)
-        required, share = schema.get("required", []), self.chance.random()
+        required, share = schema["required"], self.chance.random()
+        names = [name for name in schema["properties"]
+                 if name in required or self.chance.random() < share]
+        for name in list(names):
+            names += [other for other in schema["dependentRequired"].get(name, [])
+                      if other not in names]
         event = {
             "type": schema["title"], "version": schema["x-diario-version"],
             "at": START - self.chance.randrange(AGO_MAX),
-            "payload": {name: self.field(schema, name) for name in schema.get("properties", {})
-                        if name in required or self.chance.random() < share},
+            "payload": {name: self.field(schema, name) for name in names},
         }
         if self.chance.random() < 0.6:
             event["actor"] = self.remembered("actor", lambda: self.text(128))
