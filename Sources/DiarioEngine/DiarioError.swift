@@ -111,6 +111,7 @@ extension DiarioError {
             switch error {
             case .storage(let error), .stopped(let error): Kind(error)
             case .format(let error): Kind(error)
+            case .blob(let error): Kind(error)
             case .corrupt: .corrupt
             case .notALog, .unknownSpace, .released: .notFound
             case .newerFormat, .beforeFirstRelease, .unknownType, .noSchema: .incompatible
@@ -183,6 +184,18 @@ extension DiarioError.Kind {
             case .locked: .busy
             case .tooLarge, .notFile: .corrupt
             case .tooManyFiles, .noSlots, .nameTooLong, .removed, .failed, .cut: .system
+            }
+    }
+
+    init(_ error: BlobError) {
+        self =
+            switch error {
+            case .erased: .notFound
+            case .cut, .damagedHeader, .damagedChunk: .corrupt
+            case .tooLarge: .tooLarge
+            case .notBlob: .invalid
+            case .unknownVersion: .incompatible
+            case .crypto: .system
             }
     }
 

@@ -76,6 +76,8 @@ package final class LogStore: Sendable {
         try writer.start(isDraft: isDraft)
         opened = writer.report
         self.writer = FairLock(writer)
+        // What cannot be removed now, the next one that opens it removes.
+        if mayWrite { try? blobs.removeRemains() }
         helper?.begin(self)
     }
 
@@ -83,6 +85,15 @@ package final class LogStore: Sendable {
 
     /// The types that this log was opened with.
     package var broughtTypes: [EventType] { shared.types }
+
+    /// The blobs of all spaces.
+    package var blobs: BlobStore {
+        BlobStore(
+            in: shared.directory,
+            entropy: shared.entropy,
+            isReadOnly: access == .readOnly
+        )
+    }
 
     /// The time as this log knows it.
     package var now: Timestamp { shared.time.now }

@@ -4,17 +4,17 @@ import DiarioSQLite
 import DiarioSchema
 import Testing
 
-/// Events that the read models of a pack take one after the other, in memory.
+/// Events that the read models of a pack take one after the other, mostly in memory.
 final class ModelRun {
     let file: ModelFile
     private var reader: EventLineReader
     private var sequence: UInt64 = 0
     private let replica: ReplicaID
 
-    init(_ pack: Pack) throws {
+    init(_ pack: Pack, path: String = ":memory:") throws {
         replica = try #require(ReplicaID(rawValue: 1))
         file = try ModelFile(
-            path: ":memory:",
+            path: path,
             plan: PackPlan(pack),
             space: try #require(SpaceID(rawValue: 1)),
             .building

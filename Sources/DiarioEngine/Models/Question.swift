@@ -1,4 +1,6 @@
 import DiarioCore
+import DiarioCrypto
+import DiarioLog
 import DiarioProjection
 package import DiarioSQLite
 import DiarioSchema
@@ -52,6 +54,7 @@ package struct PreparedQuestion: Sendable {
     private let sql: String
     private let values: [String: Value]
     private let source: Source
+    private let blobs: BlobStore
 
     private enum Source: Sendable {
         /// The tables of one pack, by their names alone.
@@ -63,13 +66,15 @@ package struct PreparedQuestion: Sendable {
     fileprivate init(
         _ query: PackQuery,
         _ values: [String: Value],
-        _ source: ModelReader.Source
+        _ source: ModelReader.Source,
+        _ blobs: BlobStore
     ) {
         packs = [source.pack]
         named = packs
         sql = query.statement.text
         self.values = values
         self.source = .one(source)
+        self.blobs = blobs
     }
 
     /// A statement for read models that are as they are.
@@ -89,6 +94,7 @@ package struct PreparedQuestion: Sendable {
             listing: scope.listsTables ? all : [],
             missing: models.missingTables(besides: all)
         )
+        blobs = models.space.store.blobs
     }
 
     /// The rows of the answer, read one after the other.
@@ -113,6 +119,15 @@ package struct PreparedQuestion: Sendable {
                 case .several(let sources, let list, _): try ModelReader(sources, listing: list)
                 }
             if case .several(_, _, let missing) = source { reader.missingTables = missing }
+            try reader.addBlobStates { [blobs] (id) throws(FunctionError) in
+                do throws(LogError) {
+                    return try Hash32(id.span).map { (id) throws(LogError) in
+                        try blobs.contains(id)
+                    } ?? false
+                } catch {
+                    throw FunctionError(error.message)
+                }
+            }
             return Answer(try reader.answer(sql, values, bounds))
         } catch {
             throw DiarioError(error)
@@ -177,7 +192,8 @@ extension ReadModels {
                 throw DiarioError(.invalid, error.message, rule: "parameter")
             }
             try update([pack.name], progress: progress)
-            return PreparedQuestion(query, values, try builtSource(of: pack.name))
+            let source = try builtSource(of: pack.name)
+            return PreparedQuestion(query, values, source, space.store.blobs)
         case .sql(let text, let values):
             try update(scope(of: text).packs, progress: progress)
             return PreparedQuestion(text, values, self)

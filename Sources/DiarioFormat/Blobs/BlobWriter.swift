@@ -11,7 +11,7 @@ package struct WrittenBlob: Hashable, Sendable {
 
 /// Makes the stored bytes of one blob from its plain bytes as they come: schema/format/blobs.md.
 ///
-/// Bytes in, bytes out; it holds one chunk. After an error the blob is begun again, under a new key.
+/// Bytes in, bytes out; it holds one chunk. After an error the blob is begun again under a new key.
 package final class BlobWriter {
     private let cipher: AESGCM?
     private let hash = SHA256Stream()
@@ -29,11 +29,12 @@ package final class BlobWriter {
         key: BlobKey?,
         sizeMax: Int64 = Limits.blobSizeMax
     ) throws(BlobError) {
-        self.sizeMax = min(sizeMax, Limits.blobSizeMax)
         guard let key else {
             cipher = nil
+            self.sizeMax = sizeMax
             return
         }
+        self.sizeMax = min(sizeMax, Limits.blobSizeMax)
         do { cipher = try AESGCM(key: key.bytes.span) } catch { throw .crypto(error) }
     }
 

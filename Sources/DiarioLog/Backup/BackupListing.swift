@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioCrypto
 import DiarioFrames
 import DiarioStorage
 
@@ -34,6 +35,8 @@ struct BackupListing {
         add([LogPaths.format], .fixed)
         try addLog()
         try addTree(LogPaths.packs)
+        let blobs = try names(LogPaths.blobs).filter { Hash32(text: $0) != nil }
+        add(blobs.map { LogPaths.blobs + "/" + $0 }, .fixed)
         for name in try names(LogPaths.spaces) {
             if let space = SpaceID(text: name) { try add(space) }
         }

@@ -7,6 +7,7 @@ package import DiarioStorage
 package enum LogError: Error, Equatable, Sendable {
     case storage(StorageError)
     case format(FormatError)
+    case blob(BlobError)
     /// Bytes below the synced length are damaged. Never passed over in silence.
     case corrupt(Fault)
     /// The directory holds no log.
@@ -51,6 +52,7 @@ package enum LogError: Error, Equatable, Sendable {
         switch self {
         case .storage(let error): error.message
         case .format(let error): error.message
+        case .blob(let error): "The blob cannot be used: \(error.message)."
         case .corrupt(let fault) where !fault.file.hasPrefix(FramePaths.folder + "/"):
             "The data directory is damaged at \(fault.message). Restore a backup, or write all "
                 + "that verifies into a new directory: diario salvage DIR NEW"

@@ -13,6 +13,12 @@ package enum LogPaths {
     package static let servingLock = "serving"
     package static let packs = "packs"
     package static let spaces = "spaces"
+    /// The blobs of all spaces.
+    package static let blobs = "blobs"
+    /// The stored bytes of a blob.
+    package static func blob(_ id: Hash32) -> String { "\(blobs)/\(id.text)" }
+    /// A lock; the file of this name with ".new" is a blob that its holder writes.
+    static func blobPut(_ number: Int) -> String { "\(blobs)/put-\(number)" }
     /// Says that the directory is a backup that nobody has written to.
     package static let backup = "backup"
     package static func space(_ space: SpaceID) -> String { "spaces/\(space.text)" }

@@ -26,6 +26,7 @@ package struct Salvage: ~Copyable {
     private enum Stage {
         case begin
         case packs([String])
+        case blobs([Hash32])
         case log
         case spaces
     }
@@ -72,11 +73,18 @@ package struct Salvage: ~Copyable {
             stage = .packs(try SalvagedFiles.names(in: LogPaths.packs, of: directory).reversed())
         case .packs(var names):
             guard let name = names.popLast() else {
-                stage = .log
+                stage = .blobs(try blobs.ids().reversed())
                 return 0
             }
             try takePack(name)
             stage = .packs(names)
+        case .blobs(var ids):
+            guard let id = ids.popLast() else {
+                stage = .log
+                return 0
+            }
+            stage = .blobs(ids)
+            return try takeBlob(id)
         case .log:
             if let size = try frames.step() { return size }
             report.faults += frames.faults
@@ -264,6 +272,21 @@ package struct Salvage: ~Copyable {
     }
 
     // MARK: Files beside the log
+
+    private var blobs: BlobStore {
+        BlobStore(in: directory, entropy: store.shared.entropy, isReadOnly: true)
+    }
+
+    /// Copies a blob that verifies; gives how much was read.
+    private mutating func takeBlob(_ id: Hash32) throws(LogError) -> Int {
+        if let fault = try blobs.fault(of: id) {
+            report.faults.append(fault)
+            return 0
+        }
+        guard let stored = try blobs.find(id) else { return 0 }
+        try store.blobs.copy(stored)
+        return Int(clamping: stored.size)
+    }
 
     private mutating func takeKept(of space: SpaceID) throws(LogError) {
         for name in try SalvagedFiles.names(in: LogPaths.kept(space), of: directory) {

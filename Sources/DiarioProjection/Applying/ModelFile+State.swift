@@ -148,7 +148,7 @@ extension ModelFile {
 
     private func tableNames() throws(ProjectionError) -> [(name: String, kind: String)] {
         do throws(SQLiteError) {
-            return try TableShape.names(connection).filter { !$0.name.hasPrefix("diario_") }
+            return try TableShape.names(connection).filter { TableShape.isOfModel($0.name) }
         } catch {
             throw .file(path: path, error)
         }
@@ -156,7 +156,7 @@ extension ModelFile {
 
     func tableShapes() throws(ProjectionError) -> [TableShape] {
         do throws(SQLiteError) {
-            return try TableShape.all(connection).filter { !$0.name.hasPrefix("diario_") }
+            return try TableShape.all(connection).filter { TableShape.isOfModel($0.name) }
         } catch {
             throw .file(path: path, error)
         }

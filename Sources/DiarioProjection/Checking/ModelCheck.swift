@@ -108,7 +108,7 @@ struct ModelCheck {
 
     private mutating func add(_ object: Object, _ connection: borrowing Connection) {
         objects.append(object)
-        checkName(object.name, object.line)
+        if model.name != BlobModel.name { checkName(object.name, object.line) }
         switch object.kind {
         case "table": watch.tables.insert(object.name)
         case "virtual": watch.virtualTables.insert(object.name)

@@ -7,6 +7,7 @@ package final class ModelReader {
     private let connection: Connection
     /// The packs that are attached, if tables are told apart by them.
     private let packs: [String]
+    private let sources: [Source]
     private let watch = Watch()
     private let paths: String
     /// Messages about tables that are not here, by their names in small letters.
@@ -55,6 +56,7 @@ package final class ModelReader {
     package init(_ source: Source) throws(ProjectionError) {
         paths = source.path
         packs = []
+        sources = [source]
         do throws(SQLiteError) {
             connection = try Connection(
                 path: source.path,
@@ -80,6 +82,7 @@ package final class ModelReader {
         }
         paths = "the read models"
         packs = sources.map { $0.pack }
+        self.sources = sources
         var current = paths
         do throws(SQLiteError) {
             connection = try Connection(path: ":memory:", .create)
@@ -132,6 +135,17 @@ package final class ModelReader {
         connection.setLimit(.attachedCount, to: attachedCount)
         // Sorted rows that do not fit the memory go to a file.
         try connection.execute("PRAGMA temp_store = FILE; PRAGMA cache_size = -16384")
+    }
+
+    /// Lets queries ask for the states of blobs; `isHere` says whether the bytes of an id are here.
+    package func addBlobStates(
+        isHere: @escaping ([UInt8]) throws(FunctionError) -> Bool
+    ) throws(ProjectionError) {
+        do throws(SQLiteError) {
+            try BlobStates(sources, isHere: isHere).add(to: connection)
+        } catch {
+            throw .file(path: paths, error)
+        }
     }
 
     /// The tables that its queries have read.

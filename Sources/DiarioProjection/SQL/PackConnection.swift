@@ -3,10 +3,17 @@ import DiarioSQLite
 
 /// Makes connections on which SQL of packs is prepared and run.
 enum PackConnection {
+    /// The function that tells queries the state of a blob.
+    static let blobState = "blob_state"
+
     /// A database in memory, to try things on.
     static func scratch() throws(SQLiteError) -> Connection {
         let connection = try Connection(path: ":memory:", .create)
         try prepare(connection)
+        // Queries that call it are checked here too, where no blob is.
+        try connection.addFunction(blobState, argumentCount: 1) { (_) throws(FunctionError) in
+            .text("missing")
+        }
         return connection
     }
 

@@ -1,4 +1,5 @@
 import DiarioSQLite
+import DiarioSchema
 
 /// The columns and keys of a table of a read model, as SQLite describes them.
 struct TableShape: Equatable {
@@ -23,6 +24,11 @@ struct TableShape: Equatable {
     var misplacedColumn: Column? {
         let kept = columns.lastIndex { !$0.isVirtual } ?? 0
         return columns[..<kept].first { $0.isVirtual }
+    }
+
+    /// True unless the table is the engine's; that of the blobs belongs to a read model.
+    static func isOfModel(_ table: String) -> Bool {
+        !table.hasPrefix("diario_") || table == BlobModel.name
     }
 
     /// All tables that are not SQLite's or a virtual table's own.

@@ -32,6 +32,20 @@ package enum TextEncodings {
         }
     }
 
+    /// The base64 of `bytes`.
+    package static func base64(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        appendBase64(bytes.span, to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The bytes of a text; nil unless `base64` would write it.
+    package static func base64Decoded(_ text: String) -> [UInt8]? {
+        let characters = Array(text.utf8)
+        var bytes: [UInt8] = []
+        return appendBase64Decoded(characters.span, to: &bytes) ? bytes : nil
+    }
+
     /// Appends the bytes of `text`; false unless `appendBase64` would write it.
     static func appendBase64Decoded(_ text: Span<UInt8>, to output: inout [UInt8]) -> Bool {
         guard text.count.isMultiple(of: 4) else { return false }

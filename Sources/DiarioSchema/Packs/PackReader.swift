@@ -63,6 +63,11 @@ struct PackReader {
                     sql.upcasts.append(upcast)
                 }
             case .readModel:
+                guard file.path != BlobModel.file else {
+                    let message = "a read model of this name is the engine's; choose another"
+                    problem(file.path, nil, "readmodel-name", message)
+                    continue
+                }
                 var reader = ReadModelReader(file, types: types, unread: unread)
                 if let model = reader.read() { sql.readModels.append(model) }
                 problems += reader.problems.problems
@@ -81,6 +86,7 @@ struct PackReader {
             }
         }
         guard let manifest else { return nil }
+        if let model = BlobModel.make(for: types) { sql.readModels.append(model) }
         return Pack(
             manifest: manifest,
             types: types,

@@ -16,6 +16,18 @@ package struct BlobField: Hashable, Sendable {
 
     package var isPublic: Bool { keyIndex == nil }
 
+    /// True for a media type in lower case without parameters.
+    package static func isMediaType(_ text: String) -> Bool {
+        let parts = text.utf8.split(separator: 0x2f, omittingEmptySubsequences: false)
+        return text.utf8.count <= 127 && parts.count == 2
+            && parts.allSatisfy { part in
+                !part.isEmpty
+                    && part.allSatisfy {
+                        0x61...0x7a ~= $0 || 0x30...0x39 ~= $0 || [0x2b, 0x2d, 0x2e].contains($0)
+                    }
+            }
+    }
+
     /// The part that a payload lacks while it has another one; the key may be gone.
     func missingPart(in payload: Payload) -> Int? {
         let parts = [idIndex, sizeIndex, typeIndex]

@@ -124,7 +124,8 @@ extension SchemaReader {
         let member = form.item.value.member("types")
         var types: [String] = []
         if case .array(let items)? = member?.item.value {
-            for case .string(let text) in items.map({ $0.value }) where Self.isMediaType(text) {
+            for case .string(let text) in items.map({ $0.value }) where BlobField.isMediaType(text)
+            {
                 types.append(text)
             }
             if !types.isEmpty, types.count == items.count { return types }
@@ -135,17 +136,6 @@ extension SchemaReader {
             "\(path): x-diario-blob needs types, a list of \(Self.mediaTypeRule)"
         )
         return ["application/octet-stream"]
-    }
-
-    private static func isMediaType(_ text: String) -> Bool {
-        let parts = text.utf8.split(separator: 0x2f, omittingEmptySubsequences: false)
-        return text.utf8.count <= 127 && parts.count == 2
-            && parts.allSatisfy { part in
-                !part.isEmpty
-                    && part.allSatisfy {
-                        0x61...0x7a ~= $0 || 0x30...0x39 ~= $0 || [0x2b, 0x2d, 0x2e].contains($0)
-                    }
-            }
     }
 
     private mutating func checkNames(

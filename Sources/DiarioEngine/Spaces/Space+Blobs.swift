@@ -1,0 +1,129 @@
+package import DiarioCore
+package import DiarioCrypto
+import DiarioFormat
+import DiarioLog
+package import DiarioStorage
+
+/// A blob whose bytes are durable, as the event that is recorded next refers to it.
+package struct PutBlob: Hashable, Sendable {
+    package let id: Hash32
+    /// Of the plain bytes.
+    package let size: Int64
+    /// Nil if the blob is public.
+    package let key: [UInt8]?
+}
+
+/// The plain bytes of a blob.
+package struct BlobBytes {
+    private let content: BlobContent
+    package let size: Int64
+
+    fileprivate init(_ content: BlobContent) {
+        self.content = content
+        size = content.size
+    }
+
+    /// Appends the bytes of `range`, which lies in them, to `output`.
+    package func read(
+        _ range: Range<Int64>,
+        into output: inout [UInt8]
+    ) throws(DiarioError) {
+        do { try content.read(range, into: &output) } catch { throw DiarioError(error) }
+    }
+}
+
+// Blobs lie beside the events: nothing here waits for the log, or is waited for by it.
+extension Space {
+    /// Stores all bytes of `file`: they survive a power cut when this returns.
+    ///
+    /// It comes before the event that refers to the blob. `progress` is told how many of how many
+    /// bytes were read.
+    package func putBlob(
+        _ file: any LogFile,
+        isPublic: Bool,
+        sizeMax: Int64 = Limits.blobSizeMax,
+        progress: (Int64, Int64) -> Void = { _, _ in }
+    ) throws(DiarioError) -> PutBlob {
+        var bytes: [UInt8] = []
+        do throws(LogError) {
+            let put = try store.blobs.put(isPublic: isPublic, sizeMax: sizeMax)
+            var offset: Int64 = 0
+            repeat {
+                bytes.removeAll(keepingCapacity: true)
+                do throws(StorageError) {
+                    try file.read(at: offset, count: Limits.stepSize, into: &bytes)
+                    progress(offset, max(offset, try file.size()))
+                } catch {
+                    throw .storage(error)
+                }
+                try put.write(bytes.span)
+                offset += Int64(bytes.count)
+            } while !bytes.isEmpty
+            let blob = try put.finish()
+            return PutBlob(id: blob.id, size: blob.plainSize, key: put.key?.bytes)
+        } catch {
+            throw DiarioError(error)
+        }
+    }
+
+    /// The plain bytes of a blob; nil if they are not here.
+    ///
+    /// `size` is what an event says. A private blob without a key is erased, which is an error.
+    package func blob(
+        _ id: Hash32,
+        isPublic: Bool,
+        key: [UInt8]?,
+        size: Int64? = nil
+    ) throws(DiarioError) -> BlobBytes? {
+        do throws(LogError) {
+            guard let stored = try store.blobs.find(id) else { return nil }
+            let key = key.flatMap { BlobKey($0) }
+            return BlobBytes(try stored.content(isPublic: isPublic, key: key, size: size))
+        } catch {
+            throw DiarioError(error)
+        }
+    }
+
+    /// The size of the stored bytes; nil if they are not here.
+    package func storedBlobSize(_ id: Hash32) throws(DiarioError) -> Int64? {
+        do { return try store.blobs.find(id)?.size } catch { throw DiarioError(error) }
+    }
+
+    /// The blobs of the data directory, of whichever space.
+    package func storedBlobs() throws(DiarioError) -> [Hash32] {
+        do { return try store.blobs.ids() } catch { throw DiarioError(error) }
+    }
+
+    /// Reads the bytes of all blobs of the data directory, and compares them with their ids.
+    ///
+    /// `progress` is told how many of how many blobs were read.
+    package func verifyBlobs(
+        progress: (Int, Int) -> Void
+    ) throws(DiarioError) -> (count: Int, faults: [Fault]) {
+        try store.verifyBlobs(progress: progress)
+    }
+
+    /// Removes the bytes of a blob; false if they are not here.
+    package func dropBlob(_ id: Hash32) throws(DiarioError) -> Bool {
+        do { return try store.blobs.drop(id) } catch { throw DiarioError(error) }
+    }
+}
+
+extension LogStore {
+    /// Reads the bytes of all blobs, and compares them with their ids.
+    package func verifyBlobs(
+        progress: (Int, Int) -> Void
+    ) throws(DiarioError) -> (count: Int, faults: [Fault]) {
+        do throws(LogError) {
+            let ids = try blobs.ids()
+            var faults: [Fault] = []
+            for (index, id) in ids.enumerated() {
+                progress(index, ids.count)
+                if let fault = try blobs.fault(of: id) { faults.append(fault) }
+            }
+            return (ids.count, faults)
+        } catch {
+            throw DiarioError(error)
+        }
+    }
+}
