@@ -8,6 +8,8 @@ words were wrong, is explained in one sentence on stderr, and leaves the log as 
 `record -` keeps what came before a bad line.
 """
 
+import base64
+import hashlib
 import json
 import os
 import pathlib
@@ -16,6 +18,7 @@ import shutil
 import signal
 import subprocess
 
+from diario_format import blobs
 from diario_format.refused_vectors import unpack
 from diario_program import Diario, main, require, weight
 from diario_program.checks import Checks
@@ -207,6 +210,81 @@ def check_packs(checks, diario, folder):
     checks.true(not (folder / "unmade" / ".diario").exists(), "no half space")
 
 
+BLOB_SCHEMA = {
+    "title": "album.photo.taken", "x-diario-version": 1, "type": "object",
+    "additionalProperties": False, "required": ["photo"],
+    "properties": {
+        "photo": {"type": "object", "x-diario-blob": {
+            "maxSize": 20_000_000, "types": ["image/png"]}},
+        "tile": {"type": "object", "x-diario-blob": {
+            "maxSize": 9, "types": ["application/octet-stream"], "public": True}}},
+}
+
+
+def check_blobs(diario, folder):
+    """From a picture to an event and back, with a backup in between."""
+    pack = folder / "album"
+    (pack / "events").mkdir(parents=True)
+    (pack / "pack.json").write_text('{"name": "album", "version": 1}')
+    (pack / "events" / "photo.taken.1.json").write_text(json.dumps(BLOB_SCHEMA))
+    diario.good("schema", "check", str(pack))
+    diario.good("init", "pictures", "--schema", str(pack))
+    checks = Checks(diario, folder / "pictures")
+    picture = bytes(range(256)) * 1000
+    (folder / "basil.png").write_bytes(picture)
+    put = checks.run("blob", "put", str(folder / "basil.png"), "--json").json
+    checks.equal((put["size"], put["type"]), (len(picture), "image/png"), "blob put")
+    stored = (folder / "pictures" / ".diario" / "blobs" / put["sha256"]).read_bytes()
+    found = hashlib.sha256(stored).digest(), blobs.read(stored, base64.b64decode(put["key"]))
+    checks.equal(found, (base64.b64decode(put["id"]), picture), "the second reader")
+    again = checks.run("blob", "put", str(folder / "basil.png"), "--json").json
+    checks.true(again["id"] != put["id"] and again["key"] != put["key"], "another key and id")
+    open_tile = checks.run("blob", "put", "-", "--public", "--json", stdin=b"tile").json
+    checks.true("key" not in open_tile, "a public blob")
+    payload = {f"photo{name.capitalize()}": put[name] for name in ("id", "size", "type", "key")}
+    payload |= {f"tile{name.capitalize()}": open_tile[name] for name in ("id", "size", "type")}
+    checks.run("record", "album.photo.taken", json.dumps(payload))
+    listed = checks.run("blob", "list", "--json").json
+    checks.equal(sorted((blob["state"], blob["events"]) for blob in listed),
+                 [("here", 0), ("here", 1), ("here", 1)], "blob list")
+    checks.equal(checks.run("blob", "get", put["id"]).out, picture, "blob get")
+    checks.equal(checks.run("blob", "get", open_tile["sha256"]).out, b"tile", "a public one")
+    checks.run("blob", "get", again["id"], "--key", again["key"], "-o", str(folder / "got.png"))
+    checks.equal((folder / "got.png").read_bytes(), picture, "blob get with a key")
+    checks.failing("-C", checks.space, "blob", "get", again["id"], has=["no event", "--key"])
+    checks.failing("-C", checks.space, "blob", "get", again["id"], "--key", put["key"],
+                   has=["another"])
+    checks.failing("-C", checks.space, "blob", "get", "basil", code=2, has=["no id"])
+    checks.failing("-C", checks.space, "blob", "put", "nowhere.png", has=["nowhere.png"])
+    checks.failing("-C", checks.space, "blob", "put", str(folder / "basil.png"), "--type", "PNG",
+                   code=2, has=["media type"])
+    checks.bad("record", "album.photo.taken", json.dumps(payload | {"photoId": "AA=="}),
+               has=["photoId"])
+    del payload["photoSize"]
+    checks.bad("record", "album.photo.taken", json.dumps(payload), has=["photoSize", "required"])
+    checks.equal(checks.run("verify", "--blobs", "--json").json["blobs"], 3, "verify --blobs")
+    checks.true("2 here" in checks.run("status").text, "status")
+    checks.run("backup", str(folder / "kept"))
+    checks.failing("-C", checks.space, "blob", "drop", put["id"], has=["--force"])
+    checks.run("blob", "drop", put["id"], "--force")
+    checks.run("blob", "drop", again["id"])
+    state = checks.run("sql", "SELECT blob_state(id) AS state FROM diario_blob ORDER BY field",
+                       "--json").json
+    checks.equal([row["state"] for row in state], ["missing", "here"], "blob_state")
+    checks.failing("-C", checks.space, "blob", "get", put["id"], has=["not here"])
+    checks.equal(checks.run("status", "--json").json["blobsMissing"], 1, "what is missing")
+    copy = Checks(diario, folder / "kept")
+    checks.equal(copy.run("blob", "get", put["id"]).out, picture, "from the backup")
+    place = folder / "kept" / ".diario" / "blobs" / put["sha256"]
+    place.write_bytes(stored[:-1] + bytes([stored[-1] ^ 1]))
+    found = diario.run("-C", copy.space, "verify", "--blobs")
+    copy.true(found.code == 1 and put["sha256"] in found.text, "damage", found)
+    copy.failing("-C", copy.space, "blob", "get", put["id"], "-o", str(folder / "bad.png"),
+                 has=["chunk 3"])
+    checks.true(not (folder / "bad.png").exists(), "nothing is left of a damaged picture")
+    return checks.count + copy.count
+
+
 def check_places(checks, diario, folder):
     checks.equal(diario.good("export", "--all", folder=folder / "space").out, checks.export(),
                  "the space of the folder")
@@ -304,7 +382,8 @@ def check(program, folder):
     check_packs(checks, diario, folder)
     check_places(checks, diario, folder)
     check_foreign(checks, folder)
-    return f"{checks.count + check_inbox(diario, folder)} checks"
+    count = checks.count + check_inbox(diario, folder) + check_blobs(diario, folder)
+    return f"{count} checks"
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ extension Command {
 
     package static let groups: [Group] = [
         ("Record and read", [initialize, record, log, show, stats, export, importEvents]),
+        ("Pictures and other bytes", [blobPut, blobGet, blobList, blobDrop]),
         ("Ask", [query, sql, rebuild, quarantineList, quarantineShow, quarantineRetry]),
         ("Packs", [schemaCheck, schemaList, schemaAdopt]),
         (

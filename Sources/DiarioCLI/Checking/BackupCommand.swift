@@ -9,8 +9,8 @@ extension Command {
         takes: [.one("TARGET", .folder)],
         details: """
             Copies the folder of a server, or of a space, into the folder TARGET, as it is at one
-            moment: events, packs, names and tokens. A server goes on meanwhile. Read models are
-            left out, because they are rebuilt.
+            moment: events, packs, blobs, names and tokens. A server goes on meanwhile. Read models
+            are left out, because they are rebuilt.
 
             The same TARGET can be used again and again: files that it has already are compared and
             kept, and only the rest is copied. The new backup takes the place of the old one when it

@@ -16,10 +16,15 @@ extension Command {
             In a folder with several spaces, as a server's, it checks all of them, unless --space in
             front of the command names one.
 
+            With --blobs it also reads the pictures and other bytes beside the events, and compares
+            their SHA-256 with their ids.
+
             Read models are left out, since they follow from the events: `diario rebuild --check`
             compares them with new ones.
             """,
-        options: [.json, .noProgress],
+        options: [
+            .flag("blobs", "also the bytes of pictures and other blobs"), .json, .noProgress,
+        ],
         examples: [
             "diario verify": "ends with 0 if all is well",
             "diario -C served verify": "all spaces of a server",
@@ -69,20 +74,24 @@ enum VerifyCommand {
             let result = try call.withBar("Verifying", unit: "events") { bar in
                 try space.verify { bar.update(done: UInt64($0), total: total) }
             }
+            let blobs = try BlobFaults(call) { try space.verifyBlobs(progress: $0) }
             if call.isJSON {
-                try call.output.json(fields(result))
+                try call.output.json(fields(result, blobs))
             } else {
                 try print(result, call)
+                try blobs?.print(call)
                 if !result.isOK { try tellRemedy(call) }
             }
-            guard result.isOK else { throw Failure.found }
+            guard result.isOK, blobs?.faults.isEmpty ?? true else { throw Failure.found }
         }
     }
 
-    static func fields(_ result: SpaceVerification) -> Fields {
-        [
-            "ok": result.isOK, "events": result.events, "root": result.root?.text,
-            "cut": result.cuts, "faults": result.faults.map { Fields($0) },
+    static func fields(_ result: SpaceVerification, _ blobs: BlobFaults? = nil) -> Fields {
+        let faults = result.faults + (blobs?.faults ?? [])
+        return [
+            "ok": faults.isEmpty && result.isOK, "events": result.events,
+            "blobs": ifKnown(blobs?.count), "root": result.root?.text,
+            "cut": result.cuts, "faults": faults.map { Fields($0) },
         ]
     }
 
@@ -112,6 +121,32 @@ enum VerifyCommand {
     }
 }
 
+/// The findings of `verify --blobs`.
+struct BlobFaults {
+    let count: Int
+    let faults: [Fault]
+
+    /// Nil unless blobs are to be read.
+    init?(
+        _ call: Invocation,
+        _ verify: ((Int, Int) -> Void) throws -> (count: Int, faults: [Fault])
+    ) throws {
+        guard call.has("blobs") else { return nil }
+        (count, faults) = try call.withBar("Verifying", unit: "blobs") { bar in
+            try verify { bar.update(done: UInt64($0), total: UInt64($1)) }
+        }
+    }
+
+    func print(_ call: Invocation) throws {
+        for fault in faults {
+            try call.output.line("fault: \(CellText.oneLine(fault.message))")
+        }
+        let verdict =
+            faults.isEmpty ? "ok" : "NOT OK: \(Show.count(UInt64(faults.count), "fault"))"
+        try call.output.line("\(verdict), \(Show.count(UInt64(count), "blob"))")
+    }
+}
+
 /// The findings of `verify` in a folder that has several spaces, or none yet.
 private struct FolderVerification {
     private let results: [(id: SpaceID, name: SpaceName?, result: SpaceVerification)]
@@ -119,6 +154,7 @@ private struct FolderVerification {
     private let logDamage: DiarioError?
     /// The fault of the names and tokens.
     private let controlFault: Fault?
+    private let blobs: BlobFaults?
 
     /// Reads and checks all of the spaces, whatever is wrong with one of them.
     init(
@@ -131,16 +167,20 @@ private struct FolderVerification {
             try folder.verify { bar.update(done: $0, total: $1) }
         }
         results = found.map { id, result in (id, names.first { $0.id == id }?.name, result) }
+        blobs = try BlobFaults(call) { try folder.store.verifyBlobs(progress: $0) }
         logDamage = folder.store.damage
         self.controlFault = controlFault
     }
 
     func tell(_ call: Invocation) throws {
         let damaged = results.count { !$0.result.isOK }
-        let isOK = damaged == 0 && logDamage == nil && controlFault == nil
+        let isOK =
+            damaged == 0 && logDamage == nil && controlFault == nil
+            && blobs?.faults.isEmpty ?? true
         let events = results.reduce(0) { $0 + max(0, $1.result.events) }
         if call.isJSON {
             var faults = [logDamage?.fault, controlFault].compactMap { $0 }
+            faults += blobs?.faults ?? []
             // The log that all of them have is one, however many of them report it.
             for fault in results.flatMap(\.result.faults) where !faults.contains(fault) {
                 faults.append(fault)
@@ -149,7 +189,8 @@ private struct FolderVerification {
                 ["id": id.text, "space": name?.text] + VerifyCommand.fields(result)
             }
             try call.output.json([
-                "ok": isOK, "events": events, "faults": faults.map { Fields($0) },
+                "ok": isOK, "events": events, "blobs": ifKnown(blobs?.count),
+                "faults": faults.map { Fields($0) },
                 "spaces": spaces,
             ])
         } else {
@@ -157,6 +198,7 @@ private struct FolderVerification {
                 let shown = name.map { "\($0.text) (\(id.text))" } ?? id.text
                 try VerifyCommand.print(result, of: shown, call)
             }
+            try blobs?.print(call)
             if let fault = logDamage?.fault, results.isEmpty { try call.output.line(fault.message) }
             if let controlFault {
                 try call.output.line("fault: \(CellText.oneLine(controlFault.message))")

@@ -6,8 +6,9 @@ extension Command {
         "show the state of the sync, and what to do next",
         details: """
             Shows how many events are here and how many wait to be sent, the server, when the two
-            were last in sync, how many events are in the inbox and in quarantine, and how many of
-            others are kept because the server lost them. Asks no server.
+            were last in sync, how many events are in the inbox and in quarantine, how many of
+            others are kept because the server lost them, and how many of the blobs that events
+            refer to are here, as far as the read models know. Asks no server.
             """,
         options: [.json],
         examples: ["diario status": "before a journey, for example"],
@@ -26,6 +27,7 @@ private struct StatusCommand {
     private let inboxCount: Int
     private let quarantineCount: Int
     private let kept: (events: Int, replicas: Int)
+    private let blobs: (here: Int, missing: Int)
 
     init(_ space: Space) throws {
         state = try space.state()
@@ -34,7 +36,12 @@ private struct StatusCommand {
         kept = try space.keptCount()
         notes = try space.syncNotes()
         inboxCount = try space.inboxCount()
-        quarantineCount = try ReadModels(space).quarantined().count
+        let models = try ReadModels(space)
+        quarantineCount = try models.quarantined().count
+        let wanted = try models.knownBlobs().filter { !$0.isErased }
+        let here = Set(wanted.isEmpty ? [] : try space.storedBlobs())
+        let count = wanted.count { here.contains($0.id) }
+        blobs = (count, wanted.count - count)
     }
 
     private var authority: String {
@@ -80,6 +87,7 @@ private struct StatusCommand {
                 "space": space, "replica": state.replica.text, "authority": authority,
                 "head": state.head, "pending": state.pending, "inbox": inboxCount,
                 "quarantine": quarantineCount, "kept": kept.events, "keptReplicas": kept.replicas,
+                "blobs": blobs.here, "blobsMissing": blobs.missing,
                 "remote": remote?.address, "lastSync": syncedAt,
                 "failedSync": ifKnown(failure.map { Show.time($0.at) }),
                 "lastError": failure?.message, "next": hints,
@@ -93,6 +101,10 @@ private struct StatusCommand {
             ("remote", remote?.address ?? "none"),
             ("last sync", syncedAt ?? (notes.isDamaged ? "unknown" : "never")),
         ]
+        if blobs.here + blobs.missing > 0 {
+            let missing = blobs.missing > 0 ? ", \(Show.grouped(blobs.missing)) missing" : ""
+            pairs.append(("blobs", "\(Show.grouped(blobs.here)) here\(missing)"))
+        }
         if let failure {
             let time = Show.time(failure.at)
             pairs.append(("last error", "\(time): \(CellText.oneLine(failure.message))"))

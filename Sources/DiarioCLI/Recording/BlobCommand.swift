@@ -1,0 +1,308 @@
+import Diario
+import DiarioCore
+import DiarioCrypto
+import DiarioSchema
+
+extension Command {
+    static let blobPut = Command(
+        "blob put",
+        "store a picture or other bytes for an event",
+        takes: [.one("FILE|-", .file)],
+        details: """
+            Stores the bytes of FILE beside the events, encrypted under a new key, and prints what
+            the event that refers to them has to say: id, size, type and key. They are on the disk
+            when it returns, so record the event after it. The same file, put again, gets another
+            key and another id.
+
+            The type is a media type, as image/jpeg; without --type it is known from the end of the
+            file's name. With --public the bytes are stored as they are, and there is no key.
+
+            In JSON, `sha256` is the id in hexadecimal: the name of the file in .diario/blobs.
+            """,
+        options: [
+            .value("type TYPE", "the media type, as image/jpeg"),
+            .flag("public", "store the bytes as they are, without a key"),
+            .json, .noProgress,
+        ],
+        examples: [
+            "diario blob put basil.jpg --json": "the values of the fields of a blob, as JSON",
+            "diario blob put tile.bin --public": "bytes that are not about anyone",
+        ],
+        run: { try BlobCommand.put($0) }
+    )
+
+    static let blobGet = Command(
+        "blob get",
+        "write the bytes of a blob",
+        takes: [.one("ID")],
+        details: """
+            ID is that of an event, in base64, or the SHA-256 in hexadecimal. The key comes from the
+            event that refers to the blob, or from --key. Every chunk is checked before it is
+            written.
+            """,
+        options: [
+            .value(
+                "output FILE",
+                "write to FILE, which appears when it is complete",
+                .file,
+                spellings: ["--output", "-o"]
+            ),
+            .value("key KEY", "the key, in base64, of a blob that no event refers to"),
+            .flag("public", "the blob has no key, and no event refers to it"),
+            .noProgress,
+        ],
+        examples: ["diario blob get ID -o basil.jpg": "the picture as it was put"],
+        run: { try BlobCommand.get($0) }
+    )
+
+    static let blobList = Command(
+        "blob list",
+        "list the blobs, and whether their bytes are here",
+        details: """
+            Lists the blobs to which events of the space refer, then those that are here and no
+            event of it refers to. The state is `here`, `missing`, or `erased` if no event has the
+            key any more.
+            """,
+        options: [.json, .noProgress],
+        examples: ["diario blob list": "id, state, size and how many events refer to it"],
+        run: { try BlobCommand.list($0) }
+    )
+
+    static let blobDrop = Command(
+        "blob drop",
+        "remove the bytes of a blob from this folder",
+        takes: [.one("ID")],
+        details: """
+            Events that refer to the blob stay, and show it as missing. Nobody else is told: other
+            devices keep their copies. While an event refers to it and has its key, --force is
+            needed, since this may be the only copy.
+            """,
+        options: [.flag("force", "also if an event refers to it"), .json, .noProgress],
+        examples: ["diario blob drop ID": "after an event was not recorded, for example"],
+        run: { try BlobCommand.drop($0) }
+    )
+}
+
+/// The commands `diario blob put`, `get`, `list` and `drop`.
+enum BlobCommand {
+    private static let types = [
+        "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp",
+    ]
+    private static let pieceSize: Int64 = 1024 * 1024
+
+    static func put(_ call: Invocation) throws {
+        let path = call.operands[0]
+        let type = try type(of: path, call)
+        let isPublic = call.has("public")
+        try call.writing { space in
+            let file = path == "-" ? try InputFile.spooled() : try InputFile.open(path)
+            let blob = try call.withBar("Storing", unit: "bytes") { bar in
+                try space.putBlob(file, isPublic: isPublic) { done, total in
+                    bar.update(done: UInt64(done), total: UInt64(total))
+                }
+            }
+            guard !call.isJSON else {
+                return try call.output.json([
+                    "id": base64(blob.id.bytes), "size": Int(blob.size), "type": type,
+                    "key": ifKnown(blob.key.map { base64($0) }), "sha256": blob.id.text,
+                ])
+            }
+            var pairs = [
+                ("id", base64(blob.id.bytes)), ("size", "\(blob.size)"), ("type", type),
+            ]
+            if let key = blob.key { pairs.append(("key", base64(key))) }
+            try call.output.pairs(pairs)
+        }
+    }
+
+    private static func type(of path: String, _ call: Invocation) throws -> String {
+        if let type = call.value("type") {
+            guard BlobField.isMediaType(type) else {
+                throw Failure.usage(
+                    "--type \(CellText.oneLine(type)) is no media type; give one in lower case, "
+                        + "as image/jpeg",
+                    in: call.command
+                )
+            }
+            return type
+        }
+        let end = path.split(separator: ".").last.map { $0.lowercased() } ?? ""
+        return types[end] ?? "application/octet-stream"
+    }
+
+    static func get(_ call: Invocation) throws {
+        let id = try id(call)
+        let key = try key(call)
+        let output = call.value("output")
+        guard output != nil || !SystemCall.isTerminal(1) else {
+            throw Failure.usage(
+                "the bytes are not for a terminal; give --output FILE, or a pipe",
+                in: call.command
+            )
+        }
+        try call.reading { space in
+            let bytes = try bytes(id, key, of: space, call)
+            guard let output else {
+                try write(bytes, to: call.output, call)
+                return try call.output.flush()
+            }
+            let file = try NewFile(output)
+            Interrupt.catchSignals()
+            do {
+                try write(bytes, to: file.output, call)
+                try file.finish()
+            } catch {
+                file.remove()
+                throw error
+            }
+        }
+    }
+
+    private static func bytes(
+        _ id: Hash32,
+        _ key: [UInt8]?,
+        of space: Space,
+        _ call: Invocation
+    ) throws -> BlobBytes {
+        let isPublic = call.has("public")
+        let bytes: BlobBytes?
+        if isPublic || key != nil {
+            bytes = try space.blob(id, isPublic: isPublic, key: key)
+        } else {
+            let found = try call.withBar("Following the log", unit: "events") { bar in
+                try ReadModels(space).reference(to: id) { bar.update(done: $1, total: $2) }
+            }
+            guard let found else {
+                throw Failure.failed(
+                    "no event refers to \(base64(id.bytes)). Check the id, or give --key KEY, or "
+                        + "--public for a blob without a key"
+                )
+            }
+            bytes = try space.blob(
+                id,
+                isPublic: found.isPublic,
+                key: found.key,
+                size: found.size
+            )
+        }
+        guard let bytes else {
+            throw Failure.failed(
+                "the bytes of \(base64(id.bytes)) are not here. They may be on another device"
+            )
+        }
+        return bytes
+    }
+
+    private static func write(_ bytes: BlobBytes, to output: Output, _ call: Invocation) throws {
+        try call.withBar("Writing", unit: "bytes") { bar in
+            var piece: [UInt8] = []
+            var offset: Int64 = 0
+            while offset < bytes.size {
+                piece.removeAll(keepingCapacity: true)
+                let end = min(bytes.size, offset + pieceSize)
+                try bytes.read(offset..<end, into: &piece)
+                try output.append { $0 += piece }
+                offset = end
+                bar.update(done: UInt64(offset), total: UInt64(bytes.size))
+            }
+        }
+    }
+
+    private struct Row {
+        let id: Hash32
+        let state: String
+        let size: Int64?
+        let count: Int
+    }
+
+    static func list(_ call: Invocation) throws {
+        try call.reading { space in
+            let referred = try call.withBar("Following the log", unit: "events") { bar in
+                try ReadModels(space).referredBlobs { bar.update(done: $1, total: $2) }
+            }
+            var rows = try referred.map { blob in
+                let size = try space.storedBlobSize(blob.id)
+                let state = blob.isErased ? "erased" : size == nil ? "missing" : "here"
+                return Row(id: blob.id, state: state, size: size, count: blob.count)
+            }
+            let known = Set(referred.map { $0.id })
+            for id in try space.storedBlobs() where !known.contains(id) {
+                let size = try space.storedBlobSize(id)
+                rows.append(Row(id: id, state: "here", size: size, count: 0))
+            }
+            try call.answer(
+                rows,
+                none: "no blobs",
+                [
+                    Table.Column("id", widthMin: 44), Table.Column("state"),
+                    Table.Column("stored", isRight: true),
+                    Table.Column("events", isRight: true),
+                ],
+                { row in
+                    [
+                        "id": base64(row.id.bytes), "state": row.state,
+                        "stored": row.size.map { Int($0) }, "events": row.count,
+                        "sha256": row.id.text,
+                    ]
+                },
+                row: { row in
+                    [
+                        base64(row.id.bytes), row.state,
+                        row.size.map { Show.grouped(Int($0)) } ?? "-", Show.grouped(row.count),
+                    ]
+                }
+            )
+        }
+    }
+
+    static func drop(_ call: Invocation) throws {
+        let id = try id(call)
+        try call.writing { space in
+            if !call.has("force") {
+                let referred = try call.withBar("Following the log", unit: "events") { bar in
+                    try ReadModels(space).reference(to: id) { bar.update(done: $1, total: $2) }
+                }
+                if let referred, referred.isPublic || referred.key != nil {
+                    throw Failure.failed(
+                        "an event refers to \(base64(id.bytes)), and this may be the only copy of "
+                            + "its bytes. To remove them all the same: diario blob drop --force ID"
+                    )
+                }
+            }
+            let isDropped = try space.dropBlob(id)
+            try call.answer(
+                isDropped ? "removed \(base64(id.bytes))" : "the bytes were not here",
+                ["removed": isDropped]
+            )
+        }
+    }
+
+    // MARK: Words
+
+    private static func id(_ call: Invocation) throws -> Hash32 {
+        let text = call.operands[0]
+        if let id = Hash32(text: text) { return id }
+        if let bytes = TextEncodings.base64Decoded(text), let id = Hash32(bytes.span) { return id }
+        throw Failure.usage(
+            "\(CellText.oneLine(text)) is no id of a blob; give 44 characters of base64, as in "
+                + "the event, or 64 hexadecimal digits",
+            in: call.command
+        )
+    }
+
+    private static func key(_ call: Invocation) throws -> [UInt8]? {
+        guard let text = call.value("key") else { return nil }
+        guard !call.has("public") else {
+            throw Failure.usage(
+                "a public blob has no key; give --key or --public",
+                in: call.command
+            )
+        }
+        guard let bytes = TextEncodings.base64Decoded(text), bytes.count == 32 else {
+            throw Failure.usage("--key is 44 characters of base64", in: call.command)
+        }
+        return bytes
+    }
+
+    private static func base64(_ bytes: [UInt8]) -> String { TextEncodings.base64(bytes) }
+}
