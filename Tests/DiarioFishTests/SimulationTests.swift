@@ -49,6 +49,21 @@ import Testing
         #expect(all.run().count == 7 * 3 * 2)
     }
 
+    /// The numbers of one machine: another that computes otherwise in one bit shows here.
+    @Test func aSimulationIsTheSameOnEveryMachine() {
+        let golden: [(MeasuringMethod, Int64, Int64, Int64)] = [
+            (.pins2, 18_530, 18_177, 39_638), (.rectified, 614, 6487, 15_714),
+        ]
+        for (method, bias, p50, budget) in golden {
+            let precise = rows(method, lengthsUm: [113_000], count: 50).filter {
+                $0.user == "precise"
+            }
+            #expect(precise.map(\.biasPpm) == [bias])
+            #expect(precise.map(\.p50Ppm) == [p50])
+            #expect(precise.map(\.budgetP95Ppm) == [budget])
+        }
+    }
+
     @Test func theShortestFishAreMeasuredByEveryMethod() {
         for method in MeasuringMethod.allCases {
             for row in rows(method, lengthsUm: [20_000], count: 50) {

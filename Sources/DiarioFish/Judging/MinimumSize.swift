@@ -5,8 +5,9 @@ package enum SizeResult: String, Sendable {
     /// Shorter than is recommended, which is advice and no rule.
     case belowRecommended = "below_recommended"
     case notRequired = "not_required"
-    /// An answer in events of others: too close to tell. Ours is one of the other four and says
-    /// `isBorderline` beside it.
+    /// Too close to tell, in events of others.
+    ///
+    /// We answer with one of the other four, and with `isBorderline` beside it.
     case borderline
 
     /// What the thesis's report says instead: true if the fish may be bought for its size.
