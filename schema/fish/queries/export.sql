@@ -2,7 +2,10 @@
 --     afterId TEXT = NULL, most INTEGER = 1000): reports for a file, by page, the oldest first
 -- The first eight are those of the old app, but for the length, which is in micrometres here.
 SELECT coalesce(s.ordinal, 0) AS idFish, coalesce(s.nameIt, r.speciesId) AS fishName, r.lengthUm,
-    r.sizeResult NOT IN ('undersize', 'below_recommended') AS eligibilitySize,
+    CASE
+        WHEN r.sizeResult IN ('ok', 'not_required') THEN 1
+        WHEN r.sizeResult IN ('undersize', 'below_recommended') THEN 0
+    END AS eligibilitySize,
     r.dateResult = 'in_season' AS eligibilityDate, r.origin, r.production,
     coalesce(p.aliases ->> 0, p.name, r.placeId) || coalesce(' (' || m.name || ')', '')
         AS townReport,
