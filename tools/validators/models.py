@@ -50,7 +50,7 @@ def second_implementation(diario, space, expected):
             tables = Tables(pack, door())
             for line in lines:
                 if line["type"] in pack.types:
-                    tables.take(Event(line, pack.types[line["type"]]))
+                    tables.take(Event(line, pack))
             for model in pack.models:
                 own = tables.digest(model.name)
                 require(own == expected[pack.name, model.name],

@@ -1,6 +1,7 @@
 """A second implementation of read models, made from schema/README.md and
 schema/format/models.md alone, on whatever SQLite the module it is given has."""
 
+import base64
 import datetime
 import hashlib
 import json
@@ -86,33 +87,74 @@ class Model:
 
 
 class Pack:
-    """A pack in a folder: its newest types, and its read models."""
+    """A pack in a folder: its types with their upcasts, and its read models."""
 
     def __init__(self, folder):
         self.name = json.loads((folder / "pack.json").read_text(encoding="utf-8"))["name"]
         self.types = {}
         for path in sorted((folder / "events").glob("*.json")):
             schema = with_blob_fields(json.loads(path.read_text(encoding="utf-8")))
-            known = self.types.get(schema["title"])
-            if known is None or known["x-diario-version"] < schema["x-diario-version"]:
-                self.types[schema["title"]] = schema
+            self.types.setdefault(schema["title"], {})[schema["x-diario-version"]] = schema
+        self.upcasts = {}
+        for path in sorted((folder / "events").glob("*.sql")):
+            name, versions = path.stem.rsplit(".", 1)
+            old, new = map(int, versions.split("-"))
+            (select,) = statements(path.read_text(encoding="utf-8"))
+            self.upcasts[f"{self.name}.{name}", old] = (new, select)
         self.models = [Model(path) for path in sorted((folder / "readmodel").glob("*.sql"))]
+
+    def fields(self, title, version, payload):
+        """The fields of the newest version of a type, as parameters."""
+        schema = self.types[title][version]
+        values = {name: bound(payload.get(name), field)
+                  for name, field in schema["properties"].items()}
+        while version != max(self.types[title]):
+            version, select = self.upcasts[title, version]
+            names = set(re.findall(r":(\w+)", select))
+            cursor = sqlite3.connect(":memory:").execute(
+                select, {name: values[name] for name in names})
+            found = dict(zip([column[0] for column in cursor.description], cursor.fetchone()))
+            properties = self.types[title][version]["properties"]
+            values = {name: again(found[name], field) for name, field in properties.items()}
+        return values
+
+
+def bound(value, field):
+    """A value of a payload as SQL has it."""
+    if value is None:
+        return None
+    if "contentEncoding" in field:
+        return base64.b64decode(value)
+    if field.get("format") == "date-time":
+        return milliseconds(value)
+    if field.get("type") in ("object", "array"):
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    if field.get("type") == "number":
+        return float(value)
+    if field.get("type") == "boolean":
+        return int(value)
+    return value
+
+
+def again(value, field):
+    """A value that an upcast gave, as one of an event of the newer version."""
+    if value is not None and field.get("type") in ("object", "array"):
+        return bound(json.loads(value), field)
+    return float(value) if value is not None and field.get("type") == "number" else value
 
 
 class Event:
     """The parameters of statements: fields by name, and the envelope."""
 
-    def __init__(self, line, schema):
+    def __init__(self, line, pack):
         self.type = line["type"]
-        self.values = {}
-        for name, field in schema["properties"].items():
-            self.values[name] = self.bound(line["payload"].get(name), field)
+        self.values = pack.fields(line["type"], line["version"], line["payload"])
         replica, sequence = line["origin"].rsplit("-", 1)
         accepted = milliseconds(line["acceptedAt"]) if "acceptedAt" in line else None
         clock = parse_clock(line["clock"])
         if accepted is not None:
             clock = believed(clock, accepted)
-        subject = schema.get("x-diario-subject")
+        subject = pack.types[line["type"]][line["version"]].get("x-diario-subject")
         about = line.get("subject") if subject is None else line["payload"].get(subject)
         self.values.update({
             "_position": line.get("position"), "_replica": replica, "_sequence": int(sequence),
@@ -122,23 +164,6 @@ class Event:
             "_stamp": struct.pack(">QQQ", clock, parse_id(replica), int(sequence)),
             "_subject": None if about is None else str(about), "_base": line.get("base"),
         })
-
-    @staticmethod
-    def bound(value, field):
-        if value is None:
-            return None
-        if "contentEncoding" in field:
-            import base64
-            return base64.b64decode(value)
-        if field.get("format") == "date-time":
-            return milliseconds(value)
-        if field.get("type") in ("object", "array"):
-            return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-        if field.get("type") == "number":
-            return float(value)
-        if field.get("type") == "boolean":
-            return int(value)
-        return value
 
 
 def varint(number):
