@@ -38,7 +38,8 @@ class Lines:
         while value is None or (name == schema.get("x-diario-subject")
                                 and not 1 <= len(str(value).encode()) <= SUBJECT_SIZE_MAX):
             value = fitting(self.chance, field) if is_new else self.remembered(
-                (schema["title"], name), lambda: fitting(self.chance, field))
+                (schema["title"], schema["x-diario-version"], name),
+                lambda: fitting(self.chance, field))
         return value
 
     def line(self):
