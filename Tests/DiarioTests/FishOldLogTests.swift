@@ -40,7 +40,8 @@ import Testing
                 "sardina counted undersize 0 legal unknown unknown full pins2 eur2 user-17",
                 "sgombro counted ok 0 unknown mediterranean wild_fresh full ruler - user-4",
                 "sardina counted unknown 1 unknown other unknown size_only ruler - -",
-                "costardella counted not_required 0 none mediterranean farmed informative ruler - -",
+                "costardella counted not_required 0 none mediterranean farmed informative ruler "
+                    + "- -",
                 "gambero_rosa counted ok 0 unknown unknown unknown full circle3 eur050 user-92",
                 "seppia counted unknown 1 unknown unknown unknown full conic eur1 user-92",
                 "nasello counted ok 0 unknown other unknown size_only ruler - user-17",

@@ -24,7 +24,7 @@ import Testing
             for type in listened {
                 #expect(examples.contains(#"{"type":"\#(type)""#), "\(type) has no example")
             }
-            #expect(3...8 ~= pack.sql.queries.count && 2...5 ~= pack.sql.readModels.count)
+            #expect(pack.sql.queries.count >= 3 && pack.sql.readModels.count >= 2)
         }
     }
 
