@@ -1,6 +1,6 @@
-// The direct least-squares fit of an ellipse: Fitzgibbon, Pilu and Fisher (1999), in the stable form
-// of Halir and Flusser (1998). Of all conics `a x^2 + b xy + c y^2 + d x + e y + f = 0` with
-// `4ac - b^2 = 1`, which are ellipses, it finds the one with the least sum of squares at the points.
+// The direct least-squares fit of an ellipse: Fitzgibbon, Pilu and Fisher (1999), in the stable
+// form of Halir and Flusser (1998). Of all conics `a x^2 + b xy + c y^2 + d x + e y + f = 0` with
+// `4ac - b^2 = 1`, which are ellipses, it finds that with the least sum of squares at the points.
 
 /// An ellipse.
 package struct Ellipse: Equatable, Sendable {

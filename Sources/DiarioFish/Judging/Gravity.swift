@@ -12,7 +12,7 @@ package struct Gravity: Equatable, Sendable {
         self.z = z
     }
 
-    /// The direction, of length 1; nil for a sensor that reports less than half of g or twice of it.
+    /// The direction, of length 1; nil for less than half of g and for more than twice of it.
     package var direction: Vector3? {
         let vector = Vector3(Double(x), Double(y), Double(z))
         let length = vector.length

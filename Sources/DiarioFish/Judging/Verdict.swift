@@ -10,7 +10,7 @@ package struct SpeciesRule: Equatable, Sendable {
         self.season = season
     }
 
-    /// The species in season in a month, in the order of the catalogue, without the one that failed.
+    /// The species in season in a month, in the catalogue's order, without the one that failed.
     ///
     /// Each still has to exceed its own minimum.
     package static func alternatives(

@@ -1,7 +1,7 @@
-// Full perspective. A pinhole camera sees the table; the coin or card, which lies t above the
-// table, tells the camera's distance from its plane, Hc. The fish's line is z above the table, in a
-// plane at Hf = Hc + t - z, and what is seen there is smaller by Hf / Hc than it would be beside the
-// reference.
+// Full perspective. A pinhole camera sees the table; the coin or card, whose top is t above the
+// table, tells the camera's distance from its plane, Hc. The fish's line is z above the table, in
+// a plane at Hf = Hc + t - z, and what is seen there is smaller by Hf / Hc than it would be beside
+// the reference.
 
 /// A coin or a card, and gravity to tell which way the table faces.
 package enum GravityRectification: Estimator {
