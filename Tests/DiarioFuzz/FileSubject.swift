@@ -14,6 +14,35 @@ enum FileSubject {
         precondition(header.encoded() == bytes, "a header has one form")
     }
 
+    /// The stored bytes of a blob, or of one whose only chunk has `input` as its plain bytes.
+    static func blob(_ input: [UInt8]) {
+        let key = BlobKey(Array(repeating: 7, count: BlobKey.size))
+        var whole: [UInt8] = []
+        if let writer = try? BlobWriter(key: key) {
+            try? writer.write(input.span, into: &whole)
+            _ = try? writer.finish(into: &whole)
+        }
+        precondition(opened(whole, key) == input, "what was written opens")
+        guard let plain = opened(input, key), let writer = try? BlobWriter(key: key) else { return }
+        var again: [UInt8] = []
+        try? writer.write(plain.span, into: &again)
+        _ = try? writer.finish(into: &again)
+        precondition(again == input, "a blob has one form under a key")
+    }
+
+    private static func opened(_ stored: [UInt8], _ key: BlobKey?) -> [UInt8]? {
+        let header = stored.span.extracting(first: min(8, stored.count))
+        let reader = try? BlobReader(key: key, header: header, storedSize: Int64(stored.count))
+        guard let reader else { return nil }
+        var plain: [UInt8] = []
+        for chunk in 0..<reader.layout.chunkCount {
+            let range = reader.layout.storedRange(of: chunk)
+            let bytes = stored.span.extracting(Int(range.lowerBound)..<Int(range.upperBound))
+            guard (try? reader.open(chunk: chunk, bytes, into: &plain)) != nil else { return nil }
+        }
+        return plain
+    }
+
     static func manifest(_ input: [UInt8]) {
         let bytes = sealed(input)
         guard let manifest = Manifest(bytes.span) else { return }

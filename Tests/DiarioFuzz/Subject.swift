@@ -23,6 +23,7 @@ enum Subject: String, CaseIterable {
     case replica
     case mark
     case state
+    case blob
     case tileMark = "tile-mark"
     case tile
     case proof
@@ -62,6 +63,7 @@ enum Subject: String, CaseIterable {
         case .replica: FileSubject.replica(bytes)
         case .mark: FileSubject.mark(bytes)
         case .state: FileSubject.state(bytes)
+        case .blob: FileSubject.blob(bytes)
         case .tileMark: FileSubject.tileMark(bytes)
         case .tile: ProofSubject.tile(bytes)
         case .proof: ProofSubject.proof(bytes)
