@@ -52,7 +52,7 @@ struct PictureScene {
         let edge = isHard ? coin.center + into * random.uniform(-10...10) : fish.snout
         let share = random.uniform((isHard ? 0.5 : 0.6)...0.9)
         shade = random.oneIn(isHard ? 2 : 6) ? (edge, into, share) : nil
-        if !isHard { separate() }
+        separate(by: isHard ? 12 : 26)
     }
 
     /// The sine of the steepest tilt at which pictures are taken, and of one that is much too much.
@@ -160,10 +160,10 @@ struct PictureScene {
     }
 
     /// Moves the coin's level away from the table's until its rim can be told apart.
-    private mutating func separate() {
-        for _ in 0..<6 {
-            guard let coin, contrast() < 26 else { return }
-            self.coin?.level += coin.level > table.level ? 14 : -14
+    private mutating func separate(by contrastMin: Double) {
+        for _ in 0..<8 {
+            guard let coin, contrast() < contrastMin else { return }
+            self.coin?.level += coin.level > table.level ? 10 : -10
         }
     }
 
