@@ -26,7 +26,7 @@ package enum CoinFinder {
     static let sideMax = 640
     /// Ellipses flatter than this are coins seen from more than 44 degrees, or no coins.
     static let ratioMin = 0.72
-    private static let scoreMin = 0.55
+    private static let scoreMin = 0.58
     private static let coinCountMax = 5
     /// Scores below which a part of the rim may be something else's edge.
     private static let doubtMax = 0.93
