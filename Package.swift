@@ -27,7 +27,6 @@ let libraries: [(name: String, imports: [Target.Dependency])] = [
         ["DiarioCore", "DiarioSchema", "DiarioCrypto", "DiarioSQLite", "DiarioFormat"]
     ),
     ("DiarioSync", ["DiarioCore", "DiarioSchema", "DiarioCrypto", "DiarioFormat"]),
-    ("DiarioFish", ["DiarioCore", "DiarioSchema"]),
     ("DiarioPictures", ["DiarioCore", "CPNG", "CJPEG"]),
     (
         "Diario",
@@ -56,7 +55,7 @@ let libraries: [(name: String, imports: [Target.Dependency])] = [
         "DiarioHTTP",
         [
             "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioSync",
-            "DiarioServer", "Diario", "DiarioEngine", "CMicrohttpd",
+            "DiarioServer", "Diario", "DiarioEngine", "DiarioFish", "CMicrohttpd",
         ]
     ),
 ]
@@ -66,7 +65,8 @@ let executables: [(name: String, imports: [Target.Dependency])] = [
     (
         "DiarioCLI",
         [
-            "Diario", "DiarioServer", "DiarioHTTP", "DiarioCore", "DiarioSchema", "DiarioCrypto",
+            "Diario", "DiarioServer", "DiarioHTTP", "DiarioFish", "DiarioCore", "DiarioSchema",
+            "DiarioCrypto", "DiarioPictures",
             // For the folder Inspect alone.
             "DiarioStorage", "DiarioZstd", "DiarioFormat", "DiarioLog",
         ]
@@ -97,8 +97,9 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
     (
         "DiarioTests",
         [
-            "Diario", "DiarioEngine", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto",
-            "DiarioFormat", "DiarioFrames", "DiarioLog", "DiarioSQLite", "DiarioProjection",
+            "Diario", "DiarioEngine", "DiarioFish", "DiarioCore", "DiarioSchema", "DiarioStorage",
+            "DiarioCrypto", "DiarioFormat", "DiarioFrames", "DiarioLog", "DiarioSQLite",
+            "DiarioProjection",
         ]
     ),
     (
@@ -151,6 +152,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "Diario", targets: ["Diario"]),
+        .library(name: "DiarioFish", targets: ["DiarioFish"]),
         .plugin(name: "DiarioEvents", targets: ["DiarioEvents"]),
         .executable(name: "diario", targets: ["DiarioCLI"]),
         .executable(name: "diario-sim", targets: ["DiarioSim"]),
@@ -185,6 +187,11 @@ let package = Package(
             capability: .buildTool(),
             dependencies: ["DiarioPackTool"],
             path: "Sources/DiarioEvents"
+        ),
+        .target(
+            name: "DiarioFish",
+            dependencies: ["DiarioCore", "DiarioSchema"],
+            plugins: ["EmbedPacks"]
         ),
         .target(
             name: "DiarioEngine",

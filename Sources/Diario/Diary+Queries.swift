@@ -1,33 +1,8 @@
-import DiarioCore
+public import DiarioCore
 import DiarioLog
 import DiarioSQLite
 import DiarioSchema
 import DiarioStorage
-
-/// A value of a row of an answer, or of a parameter.
-public enum SQLValue: Hashable, Sendable {
-    case null
-    case integer(Int64)
-    case real(Double)
-    case text(String)
-    case blob([UInt8])
-}
-
-extension SQLValue: CustomStringConvertible {
-    /// A text as it is, and the rest as SQL writes it.
-    public var description: String {
-        switch self {
-        case .null: "NULL"
-        case .integer(let value): "\(value)"
-        case .real(let value): "\(value)"
-        case .text(let text): text
-        case .blob(let bytes):
-            bytes.reduce("x'") {
-                $0 + String($1 >> 4, radix: 16) + String($1 & 0xf, radix: 16)
-            } + "'"
-        }
-    }
-}
 
 /// The rows that answer a query.
 public struct QueryAnswer: Hashable, Sendable {
@@ -79,7 +54,7 @@ extension Diary {
         _ query: String,
         _ parameters: [String: SQLValue] = [:]
     ) async throws -> QueryAnswer {
-        try await answer(.sql(query, parameters.mapValues { Value($0) })).answer
+        try await answer(.sql(query, parameters)).answer
     }
 
     /// The answers to a named query: at once, and again each time a table that it reads changed.
@@ -95,7 +70,7 @@ extension Diary {
         _ query: String,
         _ parameters: [String: SQLValue] = [:]
     ) -> LiveQuery {
-        LiveQuery(diary: self, question: .sql(query, parameters.mapValues { Value($0) }))
+        LiveQuery(diary: self, question: .sql(query, parameters))
     }
 
     /// Rebuilds the read models of all packs from the log, beside the live ones.
@@ -230,7 +205,7 @@ extension Diary.Reading {
         var rows: [[SQLValue]] = []
         var size = 0
         while let row = try answer.next() {
-            rows.append(row.values.map { SQLValue($0) })
+            rows.append(row.values)
             size += row.values.reduce(Self.rowSize) { $0 + $1.sizeInMemory }
             guard size <= Limits.queryMemorySizeMax else {
                 throw DiarioError(
@@ -250,7 +225,7 @@ extension Diary.Reading {
     private static let rowSize = 48
 }
 
-extension Value {
+extension SQLValue {
     /// About how many bytes it takes in an answer.
     fileprivate var sizeInMemory: Int {
         switch self {
@@ -314,31 +289,5 @@ public struct LiveQuery: AsyncSequence, Sendable {
             defer { last = reading }
             return reading.answer == last?.answer ? nil : reading.answer
         }
-    }
-}
-
-extension SQLValue {
-    fileprivate init(_ value: Value) {
-        self =
-            switch value {
-            case .null: .null
-            case .integer(let value): .integer(value)
-            case .real(let value): .real(value)
-            case .text(let text): .text(text)
-            case .blob(let bytes): .blob(bytes)
-            }
-    }
-}
-
-extension Value {
-    fileprivate init(_ value: SQLValue) {
-        self =
-            switch value {
-            case .null: .null
-            case .integer(let value): .integer(value)
-            case .real(let value): .real(value)
-            case .text(let text): .text(text)
-            case .blob(let bytes): .blob(bytes)
-            }
     }
 }

@@ -2,3 +2,4 @@
 @_exported public import DiarioCore
 @_exported public import DiarioTransport
 @_exported public import DiarioEngine
+@_exported public import DiarioSchema

@@ -18,6 +18,10 @@ public struct DiarioError: Error, Sendable {
     public let rule: String?
     /// Where in the event the rule was broken, if it is known.
     public let field: String?
+    /// The value that breaks the rule of a domain, as people write it.
+    public let value: String?
+    /// What to do, where the message does not say it.
+    public let remedy: String?
     /// The place in the data directory, where files are damaged.
     package private(set) var fault: Fault?
     /// Whether events moved while they were read, so that whoever reads should begin anew.
@@ -30,6 +34,8 @@ public struct DiarioError: Error, Sendable {
     public enum Kind: Sendable {
         /// The input does not fit its schema, or is no JSON.
         case invalid
+        /// A command would break a rule of its domain.
+        case rule
         /// What was asked for is not there.
         case notFound
         /// The folder has several spaces, and it was not said which one is meant.
@@ -64,20 +70,24 @@ public struct DiarioError: Error, Sendable {
         _ message: String,
         line: Int? = nil,
         rule: String? = nil,
-        field: String? = nil
+        field: String? = nil,
+        value: String? = nil,
+        remedy: String? = nil
     ) {
         self.kind = kind
         self.message = message
         self.line = line
         self.rule = rule
         self.field = field
+        self.value = value
+        self.remedy = remedy
     }
 
     /// True when the same call may succeed later without any change.
     public var isRetryable: Bool {
         switch kind {
         case .full, .busy, .offline: true
-        case .invalid, .notFound, .ambiguous, .exists, .readOnly, .corrupt, .incompatible,
+        case .invalid, .rule, .notFound, .ambiguous, .exists, .readOnly, .corrupt, .incompatible,
             .tooLarge, .system, .unauthorized, .diverged:
             false
         }

@@ -98,6 +98,9 @@ package final class LogStore: Sendable {
     /// The time as this log knows it.
     package var now: Timestamp { shared.time.now }
 
+    /// 64 bits that nobody can guess.
+    package func chance() -> UInt64 { shared.entropy.next() }
+
     /// Makes an empty data directory; does nothing if it is one already.
     package static func create(in directory: any LogDirectory) throws(LogError) {
         try DirectoryFormat.create(in: directory)

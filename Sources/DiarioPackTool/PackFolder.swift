@@ -22,7 +22,7 @@ struct PackFolder {
             .map { try PackFolder(url: url.appending(path: $0)) }
     }
 
-    private init(url: URL) throws {
+    init(url: URL) throws {
         self.url = url
         // A link to a folder is as good as the folder.
         let folder = url.resolvingSymlinksInPath()

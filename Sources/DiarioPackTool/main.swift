@@ -3,6 +3,7 @@
 //     DiarioPackTool embed PACKS OUTPUT STAMP     their files, and format/openapi.yaml beside them,
 //                                                 for the library Diario
 //     DiarioPackTool events PACKS OUTPUT STAMP    a type for each event type
+//     DiarioPackTool domain PACK OUTPUT STAMP     types for the commands and views of one pack
 //
 // STAMP gets a new content every time; the plugin EmbedPacks says why.
 
@@ -14,19 +15,25 @@ func fail(_ lines: [String], code: Int32) -> Never {
 }
 
 let arguments = CommandLine.arguments.dropFirst()
-guard arguments.count == 4, let command = arguments.first, ["embed", "events"].contains(command)
-else { fail(["use: DiarioPackTool embed|events PACKS OUTPUT STAMP"], code: 64) }
+guard arguments.count == 4, let command = arguments.first,
+    ["embed", "events", "domain"].contains(command)
+else { fail(["use: DiarioPackTool embed|events|domain PACKS OUTPUT STAMP"], code: 64) }
 
 do {
     let urls = arguments.dropFirst().map { URL(filePath: $0) }
     let (folder, output, stamp) = (urls[0], urls[1], urls[2])
-    let packs = try PackFolder.all(in: folder)
     let text: String
-    if command == "embed" {
+    switch command {
+    case "embed":
         let openAPI = folder.appending(path: "format/openapi.yaml")
-        text = try builtInSource(of: packs, openAPI: String(contentsOf: openAPI, encoding: .utf8))
-    } else {
-        text = try eventSource(of: packs)
+        text = try builtInSource(
+            of: PackFolder.all(in: folder),
+            openAPI: String(contentsOf: openAPI, encoding: .utf8)
+        )
+    case "domain":
+        var source = DomainSource(try PackFolder(url: folder).checked())
+        text = try source.text()
+    default: text = try eventSource(of: PackFolder.all(in: folder))
     }
     let source = Data(text.utf8)
     // An unchanged file keeps its time, so that nothing is compiled again.

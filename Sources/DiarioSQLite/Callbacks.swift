@@ -1,3 +1,4 @@
+package import DiarioCore
 import CSQLite
 
 // Callbacks of SQLite. All of them run on the thread that uses the connection, inside one of
@@ -62,23 +63,23 @@ package enum AccessAnswer: Sendable {
     package var depth: Int { Int(unsafe sqlite3_preupdate_depth(handle)) }
 
     /// The value of a column before the change; nil for an inserted row.
-    package func old(_ column: Int) -> Value? {
+    package func old(_ column: Int) -> SQLValue? {
         guard operation != .insert else { return nil }
         var value: OpaquePointer?
         guard unsafe sqlite3_preupdate_old(handle, Int32(column), &value) == SQLITE_OK,
             let value = unsafe value
         else { return nil }
-        return unsafe Value(value)
+        return unsafe SQLValue(value)
     }
 
     /// The value of a column after the change; nil for a deleted row.
-    package func new(_ column: Int) -> Value? {
+    package func new(_ column: Int) -> SQLValue? {
         guard operation != .delete else { return nil }
         var value: OpaquePointer?
         guard unsafe sqlite3_preupdate_new(handle, Int32(column), &value) == SQLITE_OK,
             let value = unsafe value
         else { return nil }
-        return unsafe Value(value)
+        return unsafe SQLValue(value)
     }
 }
 
@@ -176,7 +177,7 @@ final class Callbacks {
     }
 }
 
-extension Value {
+extension SQLValue {
     /// A copy of the value of a handle.
     init(_ handle: OpaquePointer) {
         switch unsafe sqlite3_value_type(handle) {

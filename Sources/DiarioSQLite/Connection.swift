@@ -1,5 +1,5 @@
 import CSQLite
-import DiarioCore
+package import DiarioCore
 import Synchronization
 
 /// A connection to one SQLite file, or to one in memory; used by one thread at a time.
@@ -197,15 +197,15 @@ import Synchronization
     }
 
     /// The first column of the first row of a statement; nil if it gives none.
-    package func value(_ sql: String) throws(SQLiteError) -> Value? {
+    package func value(_ sql: String) throws(SQLiteError) -> SQLValue? {
         let statement = try prepare(sql, isKept: false)
         return try statement.step() ? statement.value(at: 0) : nil
     }
 
     /// All rows that a statement gives.
-    package func rows(_ sql: String) throws(SQLiteError) -> [[Value]] {
+    package func rows(_ sql: String) throws(SQLiteError) -> [[SQLValue]] {
         let statement = try prepare(sql, isKept: false)
-        var rows: [[Value]] = []
+        var rows: [[SQLValue]] = []
         while try statement.step() { rows.append(statement.row) }
         return rows
     }
@@ -323,7 +323,7 @@ import Synchronization
     package func addFunction(
         _ name: String,
         argumentCount: Int,
-        _ body: @escaping ([Value]) throws(FunctionError) -> Value
+        _ body: @escaping ([SQLValue]) throws(FunctionError) -> SQLValue
     ) throws(SQLiteError) {
         try check(unsafe Function(body).add(to: handle, name: name, argumentCount: argumentCount))
     }

@@ -1,3 +1,4 @@
+import DiarioCore
 import CSQLite
 
 /// Why a function of SQL gives no value.
@@ -9,9 +10,9 @@ package struct FunctionError: Error, Hashable, Sendable {
 
 /// A function that SQL can call; SQLite holds it until the connection goes.
 final class Function {
-    private let body: ([Value]) throws(FunctionError) -> Value
+    private let body: ([SQLValue]) throws(FunctionError) -> SQLValue
 
-    init(_ body: @escaping ([Value]) throws(FunctionError) -> Value) { self.body = body }
+    init(_ body: @escaping ([SQLValue]) throws(FunctionError) -> SQLValue) { self.body = body }
 
     /// Gives it to the library, which releases it even if it does not accept it.
     func add(to handle: OpaquePointer, name: String, argumentCount: Int) -> Int32 {
@@ -27,10 +28,10 @@ final class Function {
             { context, count, arguments in
                 guard let data = unsafe sqlite3_user_data(context) else { return }
                 let function = unsafe Unmanaged<Function>.fromOpaque(data).takeUnretainedValue()
-                var values: [Value] = []
+                var values: [SQLValue] = []
                 for index in 0..<Int(count) {
                     guard let value = unsafe arguments?[index] else { return }
-                    values.append(unsafe Value(value))
+                    values.append(unsafe SQLValue(value))
                 }
                 unsafe function.call(values, context)
             },
@@ -43,7 +44,7 @@ final class Function {
         )
     }
 
-    private func call(_ arguments: [Value], _ context: OpaquePointer?) {
+    private func call(_ arguments: [SQLValue], _ context: OpaquePointer?) {
         do throws(FunctionError) {
             switch try body(arguments) {
             case .null: unsafe sqlite3_result_null(context)

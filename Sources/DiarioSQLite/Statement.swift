@@ -1,3 +1,4 @@
+package import DiarioCore
 import CSQLite
 
 /// A prepared statement: bound, stepped through, and bound again.
@@ -114,7 +115,7 @@ import CSQLite
         }
     }
 
-    package func bind(_ value: Value, at index: Int) throws(SQLiteError) {
+    package func bind(_ value: SQLValue, at index: Int) throws(SQLiteError) {
         switch value {
         case .null: try bindNull(at: index)
         case .integer(let value): try bind(value, at: index)
@@ -203,7 +204,7 @@ import CSQLite
         }
     }
 
-    package func value(at column: Int) -> Value {
+    package func value(at column: Int) -> SQLValue {
         switch kind(at: column) {
         case .null: .null
         case .integer: .integer(integer(at: column))
@@ -214,5 +215,5 @@ import CSQLite
     }
 
     /// All columns of the row.
-    package var row: [Value] { (0..<columnCount).map { value(at: $0) } }
+    package var row: [SQLValue] { (0..<columnCount).map { value(at: $0) } }
 }

@@ -48,6 +48,21 @@ extension ServedSpaces {
         }
     }
 
+    /// Runs `body`, which records a few events, while nobody else records in the space.
+    package func recording<Value>(
+        in space: NamedSpace,
+        with token: Token,
+        size: Int,
+        at now: Timestamp,
+        _ body: () throws -> Value
+    ) throws -> Value {
+        try take(1, of: \.events, token, at: now)
+        return try authority(of: space).whileAlone { outline, _ in
+            try Self.checkQuota(of: space, outline, 1, size: size)
+            return try body()
+        }
+    }
+
     /// The ids under which the server itself records are nobody else's.
     private func checkOwn(_ replica: ReplicaID, in space: NamedSpace) throws {
         let own = try store[space.id].author().0

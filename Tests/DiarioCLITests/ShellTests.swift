@@ -26,10 +26,10 @@ import Testing
 
     @Test func aWordIsCompletedByTheWordsBeforeIt() {
         #expect(words("sch") == ["schema"])
-        #expect(words("schema", "") == ["check", "list", "adopt"])
+        #expect(words("schema", "") == ["check", "list", "adopt", "types"])
         #expect(words("log", "--re") == ["--replica", "--reverse"])
         #expect(words("log", "--limit", "--re") == [])
-        #expect(words("help", "schema", "") == ["check", "list", "adopt"])
+        #expect(words("help", "schema", "") == ["check", "list", "adopt", "types"])
         #expect(words("help", "log", "") == [])
         #expect(words("completion", "") == ["bash", "zsh"])
         #expect(words("-").contains("--no-progress"))

@@ -102,14 +102,14 @@ final class Party {
     }
 
     /// What the read model says, once it is what the log says.
-    func answer() throws -> [[Value]] {
+    func answer() throws -> [[SQLValue]] {
         guard let space else { return [] }
         let place = MemoryPlace(folder.path, store.directory)
         let models = self.models ?? ReadModels(space, in: place, chunkCount: 7)
         self.models = models
         let question = Question.sql("SELECT plant, totalMl, last FROM water ORDER BY plant", [:])
         let answer = try models.ask(question).answer()
-        var rows: [[Value]] = []
+        var rows: [[SQLValue]] = []
         while let row = try answer.next() { rows.append(row.values) }
         return rows
     }

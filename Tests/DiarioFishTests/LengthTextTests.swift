@@ -1,5 +1,6 @@
 import DiarioCore
 import DiarioFish
+import DiarioSchema
 import Testing
 
 @Suite struct LengthTextTests {

@@ -5,7 +5,7 @@ import DiarioTestSupport
 import Synchronization
 import Testing
 
-/// Questions and scans beside everything else: schema/format/http.md, section 10.
+/// Questions and scans beside everything else: schema/format/http.md, section 11.
 @Suite(.waits) struct ServerReadingTests {
     private static let owner = ReadOwner(space: "home", token: "t")
 

@@ -1,3 +1,4 @@
+import DiarioCore
 import DiarioProjection
 import DiarioSQLite
 import DiarioSchema

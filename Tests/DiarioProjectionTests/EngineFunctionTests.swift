@@ -1,9 +1,10 @@
+import DiarioCore
 import DiarioProjection
 import DiarioSQLite
 import Testing
 
 @Suite struct EngineFunctionTests {
-    private typealias Case = (EngineFunction, [Value], Value)
+    private typealias Case = (EngineFunction, [SQLValue], SQLValue)
     private static let longest = String(repeating: "a", count: 64 * 1024)
     private static let cases: [Case] = [
         (.dayOf, [.integer(0), .integer(0)], .text("1970-01-01")),
@@ -23,7 +24,7 @@ import Testing
         (.textKey, [.text(longest), .text("same")], .text(longest)),
         (.textKey, [.null, .text("same")], .null), (.textKey, [.text("a"), .null], .null),
     ]
-    private static let faults: [(EngineFunction, [Value])] = [
+    private static let faults: [(EngineFunction, [SQLValue])] = [
         (.dayOf, [.real(0), .integer(0)]), (.dayOf, [.integer(.max), .integer(0)]),
         (.dayOf, [.integer(0), .integer(2000)]), (.dayAdd, [.text("2026-02-30"), .integer(1)]),
         (.dayAdd, [.text("9999-12-31"), .integer(1)]),
@@ -34,12 +35,13 @@ import Testing
     ]
 
     @Test(arguments: cases)
-    func daysAreComputed(function: EngineFunction, arguments: [Value], expected: Value) throws {
+    func daysAreComputed(function: EngineFunction, arguments: [SQLValue], expected: SQLValue) throws
+    {
         #expect(try function(arguments) == expected)
     }
 
     @Test(arguments: faults)
-    func otherArgumentsAreRefused(function: EngineFunction, arguments: [Value]) {
+    func otherArgumentsAreRefused(function: EngineFunction, arguments: [SQLValue]) {
         #expect(throws: FunctionError.self) { try function(arguments) }
     }
 }

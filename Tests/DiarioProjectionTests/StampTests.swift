@@ -35,7 +35,7 @@ import Testing
         )
     }
 
-    private func answer(_ sql: String) throws -> [Value]? {
+    private func answer(_ sql: String) throws -> [SQLValue]? {
         let path = folder.path + "/test.sqlite"
         let reader = try ModelReader(
             ModelReader.Source(pack: "test", path: path, isImmutable: false)

@@ -1,3 +1,4 @@
+import DiarioCore
 import DiarioSQLite
 import Testing
 

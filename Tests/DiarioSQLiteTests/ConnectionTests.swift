@@ -1,3 +1,4 @@
+import DiarioCore
 import DiarioSQLite
 import DiarioStorage
 import DiarioTestSupport
@@ -8,7 +9,7 @@ import Testing
     @Test func everyKindOfValueComesBack() throws {
         let connection = try Connection(path: ":memory:", .create)
         try connection.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, v ANY) STRICT")
-        let values: [Value] = [
+        let values: [SQLValue] = [
             .null, .integer(.min), .integer(.max), .real(-0.5), .real(1e300), .text(""),
             .text("pesce \u{e8} \u{1f41f}"), .blob([]), .blob([0, 255, 39]),
         ]
@@ -18,7 +19,7 @@ import Testing
             try insert.run()
         }
         let select = try connection.prepare("SELECT v FROM t ORDER BY id")
-        var found: [Value] = []
+        var found: [SQLValue] = []
         while try select.step() { found.append(select.value(at: 0)) }
         #expect(found == values)
         let name = select.columnName(at: 0)
@@ -34,7 +35,7 @@ import Testing
         try owner.execute("CREATE TABLE t (id INTEGER PRIMARY KEY); BEGIN EXCLUSIVE")
         let hasBegun = Signal()
         let hasRead = Signal()
-        let found = Mutex<Value?>(nil)
+        let found = Mutex<SQLValue?>(nil)
         let reader = WorkerThread(name: "reader") {
             hasBegun.raise()
             let value = try? Connection(path: path, mode).value("SELECT count(*) FROM t")
@@ -57,7 +58,7 @@ import Testing
         await #expect(processExitsWith: .success) {
             Connection.countMemoryByThread()
             let connection = try Connection(path: ":memory:", .create)
-            func count(_ depth: Int) throws(SQLiteError) -> Value? {
+            func count(_ depth: Int) throws(SQLiteError) -> SQLValue? {
                 let names = (1...depth).map {
                     ", t\($0) AS (SELECT a.x FROM t\($0 - 1) a, t\($0 - 1) b)"
                 }

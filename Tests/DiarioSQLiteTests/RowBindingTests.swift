@@ -7,9 +7,9 @@ import Testing
     private static let rowCount = 40
 
     /// A table with columns of each kind, whose values often come again, and what they are.
-    private static func table(_ random: inout SeededRandom) -> (ValueTable, [[Value]]) {
+    private static func table(_ random: inout SeededRandom) -> (ValueTable, [[SQLValue]]) {
         let table = ValueTable(columnCount: 5)
-        var values = [[Value]](repeating: [], count: 5)
+        var values = [[SQLValue]](repeating: [], count: 5)
         var integers: [Int64] = []
         var (reals, realRows): ([Double], [Int32]) = ([], [])
         var (codes, textRows): ([UInt32], [Int32]) = ([], [])
@@ -75,17 +75,17 @@ import Testing
                 tables[0].0
             )
         }
-        var expected: [[Value]] = []
+        var expected: [[SQLValue]] = []
         for _ in 0..<200 {
             // Several bindings use a statement in turn, and others set parameters one by one.
             let chosen = random.below(2)
             let (row, other) = (random.below(Self.rowCount), random.below(Self.rowCount))
             let own = tables[chosen].1
             if random.oneIn(10) {
-                let value: Value = [.null, .integer(8), .text("x"), .blob([1])][random.below(4)]
+                let value: SQLValue = [.null, .integer(8), .text("x"), .blob([1])][random.below(4)]
                 for index in 1...8 { try statement.bind(value, at: index) }
                 try statement.run()
-                expected.append([Value](repeating: value, count: 8))
+                expected.append([SQLValue](repeating: value, count: 8))
                 continue
             }
             try bindings[chosen].run(statement, own: row, common: other)

@@ -75,7 +75,7 @@ import Testing
         #expect(rows == example.rows)
     }
 
-    static func text(_ value: Value) -> String {
+    static func text(_ value: SQLValue) -> String {
         switch value {
         case .null: "-"
         case .integer(let number): "\(number)"

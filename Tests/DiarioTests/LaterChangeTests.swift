@@ -16,7 +16,7 @@ import Testing
         INSERT INTO change VALUES (:_origin, :_clock);
         """
 
-    private static func rows(_ space: Space) throws -> [[Value]] {
+    private static func rows(_ space: Space) throws -> [[SQLValue]] {
         let models = try ReadModels(space)
         _ = try models.rebuild()
         return try models.rows("SELECT origin, clock FROM change ORDER BY clock")
@@ -34,7 +34,7 @@ import Testing
             }
         )
         var reader = try EventReader(space, EventFilter(types: ["tasks.task.added"]))
-        var expected: [[Value]] = []
+        var expected: [[SQLValue]] = []
         while let line = try reader.next() {
             let (origin, clock) = (try #require(line.origin), try #require(line.clock))
             expected.append([.text(origin.text), .integer(Int64(clock.rawValue))])

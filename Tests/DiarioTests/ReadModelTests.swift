@@ -91,7 +91,7 @@ import Testing
         let space = try Space.create(at: folder.path, packs: PackSource.builtIn())
         let models = try ReadModels(space)
         try models.update()
-        func answer(_ sql: String) throws -> [Value]? {
+        func answer(_ sql: String) throws -> [SQLValue]? {
             try models.ask(.sql(sql, [:])).answer().next()?.values
         }
         for sql in ["SELECT count(*) FROM place", "SELECT p.name FROM \"place\" AS p"] {
@@ -151,12 +151,12 @@ import Testing
         let pack = try TasksPack.make(extra: ["readmodel/places.sql": Self.plainPlaces])
         var lane = try LaneSpace(pack)
         let models = try ReadModels(lane.space, chunkCount: 5)
-        func sections() throws -> [[Value]] {
+        func sections() throws -> [[SQLValue]] {
             try models.rows(
                 "SELECT number, last - first + 1, isClosed FROM tasks.diario_section"
             )
         }
-        func row(_ numbers: Int64...) -> [Value] { numbers.map { .integer($0) } }
+        func row(_ numbers: Int64...) -> [SQLValue] { numbers.map { .integer($0) } }
         for id in 1...7 { try lane.record("tasks.task.added", TasksPack.added(id, id)) }
         try models.update()
         #expect(try sections() == [row(1, 5, 1), row(2, 2, 0)])

@@ -1,3 +1,4 @@
+import DiarioCore
 import Diario
 import DiarioFormat
 import DiarioLog
@@ -74,9 +75,9 @@ extension Space {
 
 extension ReadModels {
     /// The answer to a question, from what is live.
-    func rows(_ sql: String) throws -> [[Value]] {
+    func rows(_ sql: String) throws -> [[SQLValue]] {
         let answer = try ModelReader(sources()).answer(sql)
-        var rows: [[Value]] = []
+        var rows: [[SQLValue]] = []
         while let row = try answer.next() { rows.append(row) }
         return rows
     }

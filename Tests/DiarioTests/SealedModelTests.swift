@@ -145,7 +145,7 @@ import Testing
             try space.record([TasksPack.line("added", TasksPack.added(id, id))])
             try models.update()
         }
-        func applied(_ pack: String) throws -> Value? {
+        func applied(_ pack: String) throws -> SQLValue? {
             let source = try #require(models.source(of: pack))
             let connection = try Connection(path: source.path, .readOnly)
             return try connection.value("SELECT max(applied) FROM diario_model")

@@ -50,7 +50,7 @@ enum TypeRules {
 
     /// Types that are longer, with how long they may be and why.
     static let exceptions: [String: (lineCountMax: Int, why: String)] = [
-        "DiarioCLI.Command": (1400, "a table: each command is a value, in a file of its own"),
+        "DiarioCLI.Command": (1800, "a table: each command is a value, in a file of its own"),
         "DiarioBench.WorkloadGenerator": (1400, "measures only"),
     ]
 
@@ -89,13 +89,15 @@ enum TypeRules {
         // A command is run with its arguments, and both tell the shell what there is.
         "DiarioCLI": [
             ["Terminal"], ["Arguments", "Program", "Shell"], [""], ["Reading"], ["Models"],
-            ["Recording"], ["Serving"], ["Checking"], ["Inspect"], ["Syncing"],
+            ["Calls"], ["Fish"], ["Recording"], ["Serving"], ["Checking"], ["Inspect"], ["Syncing"],
         ],
-        "DiarioEngine": [[""], ["Packs"], ["Events", "Spaces"], ["Models"], ["Sync"]],
+        "DiarioEngine": [
+            [""], ["Packs"], ["Events", "Spaces"], ["Models"], ["Commands"], ["Sync"],
+        ],
         // Rows are read from blocks and from columns, and both are made of rows.
         "DiarioFish": [
-            [""], ["Arithmetic"], ["Geometry"], ["Lengths"], ["Judging"], ["Measuring"],
-            ["Simulating"], ["Finding"], ["Scenes"],
+            ["Arithmetic"], ["Geometry"], ["Lengths"], ["Judging"], ["Measuring"],
+            ["Simulating"], ["Finding"], ["Scenes"], ["", "Commands"],
         ],
         "DiarioFormat": [[""], ["Blobs", "Blocks", "Columns", "Hashes", "Rows", "Wire"]],
         "DiarioHTTP": [[""], ["Server"], ["API"]],
@@ -106,7 +108,7 @@ enum TypeRules {
         ],
         "DiarioProjection": [[""], ["SQL"], ["Applying"], ["Checking"], ["Reading"]],
         "DiarioSchema": [
-            ["Patterns"], ["", "Events", "JSON", "Packs", "SQL", "Types"],
+            ["Patterns"], ["", "Commands", "Events", "JSON", "Packs", "SQL", "Types"],
         ],
         "DiarioServer": [["", "Control", "Publishing"], ["Folder"]],
         "DiarioSimulation": [["Events"], ["Reading"], ["Model"], ["World"], [""], ["Sync"]],

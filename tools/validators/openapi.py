@@ -26,7 +26,7 @@ LEFT_OUT = ("exchange", "revokeToken")
 # Waiting for news is checked elsewhere: here none would come.
 WAITING = {"/v1/spaces/{space}/events": ("live",), "/v1/spaces/{space}/head": ("after", "wait")}
 # Whether an event or a parameter is right is said by packs, which the document cannot know.
-BY_PACKS = ("recordEvents", "answerQuery")
+BY_PACKS = ("recordEvents", "answerQuery", "callCommand", "askView", "postView")
 
 
 def write_document(document, path):
@@ -51,6 +51,8 @@ def check(path, folder):
     validate(document)
     diario = Diario(path, folder)
     with Server(diario, folder / "served") as server:
+        # What is served has the commands and views of the program's packs beside it.
+        validate(yaml.safe_load(server.ask("GET", "/v1/openapi.yaml").body))
         token = server.token("home", "admin")
         lines = "\n".join(weight(number) for number in range(100))
         expect(server.ask("POST", "/v1/spaces/home/events", token, lines.encode(),

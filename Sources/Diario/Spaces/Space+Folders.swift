@@ -73,6 +73,21 @@ extension Space {
         }
         return try open(at: path, access: .readWrite)
     }
+
+    /// Gives `body` a new space with these packs, in a folder inside of `folder` that is removed
+    /// at the end.
+    package static func withTemporary<Value>(
+        in folder: String,
+        packs: [Pack],
+        _ body: (Space) throws -> Value
+    ) throws -> Value {
+        let parent = try POSIXDirectory(path: folder, access: .readWrite)
+        let name = "diario-\(SystemEntropy().next())"
+        defer { try? Files.removeTree(name, in: parent) }
+        let space = try create(at: "\(folder)/\(name)", packs: packs)
+        defer { try? space.close() }
+        return try body(space)
+    }
 }
 
 extension Timestamp {

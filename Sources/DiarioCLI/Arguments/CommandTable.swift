@@ -8,7 +8,11 @@ extension Command {
         ("Record and read", [initialize, record, log, show, stats, export, importEvents]),
         ("Pictures and other bytes", [blobPut, blobGet, blobList, blobDrop]),
         ("Ask", [query, sql, rebuild, quarantineList, quarantineShow, quarantineRetry]),
-        ("Packs", [schemaCheck, schemaList, schemaAdopt]),
+        (
+            "Commands of packs",
+            [commands, actorSet, actorShow, actorRemove, fishSimulate, fishCoin, fishPictures]
+        ),
+        ("Packs", [schemaCheck, schemaList, schemaAdopt, schemaTypes]),
         (
             "Sync",
             [
@@ -36,6 +40,7 @@ extension Command {
     package static func find(_ words: [String]) throws -> (command: Command, rest: [String]) {
         guard let first = words.first else { throw Failure.usage("no command. Try: diario help") }
         if let command = named(first) { return (command, Array(words.dropFirst())) }
+        if let found = try ofPack(words) { return found }
         let family = all.filter { $0.name.hasPrefix(first + " ") }
         guard !family.isEmpty else {
             throw unknown(first, in: all.map { String($0.name.prefix { $0 != " " }) })

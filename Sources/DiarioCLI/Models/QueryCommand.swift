@@ -93,7 +93,7 @@ enum QueryCommand {
         try ask(.sql(try statement(call), texts: try parameters(call)), call)
     }
 
-    private static func ask(_ question: Question, _ call: Invocation) throws {
+    static func ask(_ question: Question, _ call: Invocation) throws {
         try call.refuseBoth("json", "csv")
         let limit = try call.arguments.count("limit", from: 1)
         let seconds = try call.arguments.count("timeout", from: 1)

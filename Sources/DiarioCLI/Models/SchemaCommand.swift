@@ -30,6 +30,21 @@ extension Command {
         run: { try SchemaCommand.list($0) }
     )
 
+    static let schemaTypes = Command(
+        "schema types",
+        "print types for programs that use a pack",
+        on: .nothing,
+        takes: [.one("PACK")],
+        details: """
+            PACK is the name of a pack of the program, or a folder if it has a slash. Prints types
+            of TypeScript for the payloads of its events, for what its commands and views are given
+            and answer, and for the parameters of its queries.
+            """,
+        options: [.flag("typescript", "types of TypeScript (required)")],
+        examples: ["diario schema types fish --typescript > fish.ts": "for a page"],
+        run: { try SchemaCommand.types($0) }
+    )
+
     static let schemaAdopt = Command(
         "schema adopt",
         "let the space use packs from now on",
@@ -51,6 +66,20 @@ extension Command {
 
 /// The commands `schema check`, `schema list` and `schema adopt`.
 enum SchemaCommand {
+    static func types(_ call: Invocation) throws {
+        guard call.has("typescript") else {
+            throw Failure.usage("say which types: --typescript", in: call.command)
+        }
+        let name = call.operands[0]
+        let packs =
+            name.contains("/")
+            ? try PackSource.load(folders: [name]) : try PackSource.load(names: [name], own: [])
+        for pack in packs {
+            var types = TypeScript(pack)
+            try call.output.append { $0 += Array(types.declarations().utf8) }
+        }
+    }
+
     static func check(_ call: Invocation) throws {
         let folder = call.arguments.operands[0]
         let problems = try PackSource.problems(folder: folder)

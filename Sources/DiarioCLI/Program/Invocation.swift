@@ -148,6 +148,13 @@ struct Invocation {
         return bytes
     }
 
+    /// All of a file, or of the input for `-`.
+    func contents(of file: String, _ name: String, sizeMax: Int) throws -> [UInt8] {
+        file == "-"
+            ? try wholeInput(name, sizeMax: sizeMax)
+            : try InputFile.contents(of: file, sizeMax: sizeMax)
+    }
+
     /// Prints something that is no result.
     func remark(_ text: String) {
         // Who cannot be told does not stop the command.

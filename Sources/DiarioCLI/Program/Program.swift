@@ -47,6 +47,7 @@ enum Program {
         }
         // `diario schema --help` lists the commands that begin so.
         if global.rest.count == 2, ["--help", "-h"].contains(global.rest[1]),
+            !PackSource.builtInNames.contains(first),
             let text = HelpText.family(first, width: output.width)
         {
             return try output.line(text)

@@ -47,6 +47,9 @@ package struct SpaceLocation: Sendable {
         )
     }
 
+    /// True if nobody said which folder is meant.
+    var isUnsaid: Bool { chosen == nil && environment?.isEmpty ?? true }
+
     private func found() throws -> String {
         if let chosen { return try named(chosen, by: "-C") }
         if let environment, !environment.isEmpty { return try named(environment, by: "DIARIO_DIR") }

@@ -27,6 +27,17 @@ extension InputFile {
         return try open(name, in: folder)
     }
 
+    /// All of a file that was typed, which may have at most `sizeMax` bytes.
+    static func contents(of path: String, sizeMax: Int) throws -> [UInt8] {
+        let bytes = try bytes(of: open(path), countMax: sizeMax + 1)
+        guard bytes.count <= sizeMax else {
+            throw Failure.failed(
+                "\(CellText.oneLine(path)) has more than \(sizeMax) bytes. Make it smaller"
+            )
+        }
+        return bytes
+    }
+
     /// The folder and the name of a path.
     static func split(_ path: String) -> (folder: String, name: String) {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
@@ -36,8 +47,7 @@ extension InputFile {
 
     /// All of a pipe, in a file that goes with the program.
     static func spooled(_ descriptor: Int32 = 0) throws -> OpenedFile {
-        let folder = EnvironmentVariable.temporary.value.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
-        return try spooled(in: folder) { bytes in
+        try spooled(in: EnvironmentVariable.temporaryFolder) { bytes in
             while true {
                 switch SystemCall.read(descriptor, into: &bytes, count: copySize) {
                 case .done(0): return

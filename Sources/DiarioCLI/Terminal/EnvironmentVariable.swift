@@ -8,6 +8,7 @@ package enum EnvironmentVariable: String, CaseIterable, Sendable {
     case terminal = "TERM"
     case temporary = "TMPDIR"
     case caller = "SUDO_UID"
+    case language = "LANG"
 
     package var meaning: String {
         switch self {
@@ -17,13 +18,19 @@ package enum EnvironmentVariable: String, CaseIterable, Sendable {
         case .noColor: "if it is not empty, the heads of tables are not bold"
         case .columns: "the columns of a line, where the output is no terminal that says so"
         case .terminal: "if it is dumb, tables have no bold heads and no progress bar is shown"
-        case .temporary: "where `import -` keeps its input while it works; else /tmp"
+        case .temporary: "where files are that last no longer than the command; else /tmp"
         case .caller: "set by sudo: the user whose folders root may use as well"
+        case .language: "the language of what commands of packs say, where --language names none"
         }
     }
 
     /// Its value; nil if it is not there.
     var value: String? { SystemCall.environment(rawValue) }
+
+    /// The folder for what lasts no longer than the command.
+    static var temporaryFolder: String {
+        temporary.value.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+    }
 
     /// True if the terminal can only show plain lines.
     static var isDumb: Bool { terminal.value == "dumb" }

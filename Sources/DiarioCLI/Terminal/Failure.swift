@@ -22,7 +22,8 @@ package enum Failure: Error, Equatable, Sendable {
         case is CancellationError: self = .failed("it was interrupted")
         default:
             let error = DiarioError(error)
-            self = error.fault.map { .damaged($0, error.message) } ?? .failed(error.message)
+            let text = error.remedy.map { "\(error.message) \($0)" } ?? error.message
+            self = error.fault.map { .damaged($0, text) } ?? .failed(text)
         }
     }
 

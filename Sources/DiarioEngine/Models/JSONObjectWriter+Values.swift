@@ -1,8 +1,9 @@
+import DiarioCore
 import DiarioSQLite
 package import DiarioSchema
 
 extension JSONObjectWriter {
-    mutating func add(_ name: String, _ value: Value) {
+    mutating func add(_ name: String, _ value: SQLValue) {
         switch value {
         case .null: addNull(name)
         case .integer(let value): add(name, value)
@@ -12,7 +13,7 @@ extension JSONObjectWriter {
     }
 }
 
-extension Value {
+extension SQLValue {
     /// The value as a person reads it; bytes in base64.
     var shown: String {
         switch self {

@@ -1,8 +1,8 @@
-import DiarioCore
+package import DiarioCore
 import DiarioCrypto
 import DiarioLog
 import DiarioProjection
-package import DiarioSQLite
+import DiarioSQLite
 import DiarioSchema
 
 /// What is asked of read models.
@@ -12,16 +12,16 @@ package enum Question: Sendable {
     /// The name of the pack stands in front (`meals.day`) where several have a query of that name.
     case named(String, [String: String])
     /// One SELECT over the tables of all packs, with the values of its parameters by name.
-    case sql(String, [String: Value])
+    case sql(String, [String: SQLValue])
 
     /// The same with texts for values, of which no query says the type: a number if one is written
     /// as such, NULL, bytes and quoted texts as SQL writes them, else the text.
     package static func sql(_ query: String, texts: [String: String]) -> Question {
-        .sql(query, texts.mapValues { Value(literal: $0) })
+        .sql(query, texts.mapValues { SQLValue(literal: $0) })
     }
 }
 
-extension Value {
+extension SQLValue {
     fileprivate init(literal text: String) {
         let inner = text.dropFirst().dropLast()
         let isDecimal = text.utf8.allSatisfy { (48...57).contains($0) || "-.".utf8.contains($0) }
@@ -52,7 +52,7 @@ package struct PreparedQuestion: Sendable {
     /// Of these the packs whose tables it may read.
     package let named: [String]
     private let sql: String
-    private let values: [String: Value]
+    private let values: [String: SQLValue]
     private let source: Source
     private let blobs: BlobStore
 
@@ -65,7 +65,7 @@ package struct PreparedQuestion: Sendable {
 
     fileprivate init(
         _ query: PackQuery,
-        _ values: [String: Value],
+        _ values: [String: SQLValue],
         _ source: ModelReader.Source,
         _ blobs: BlobStore
     ) {
@@ -80,7 +80,7 @@ package struct PreparedQuestion: Sendable {
     /// A statement for read models that are as they are.
     package init(
         _ sql: String,
-        _ values: [String: Value],
+        _ values: [String: SQLValue],
         _ models: ReadModels
     ) {
         let scope = models.scope(of: sql)
@@ -119,18 +119,24 @@ package struct PreparedQuestion: Sendable {
                 case .several(let sources, let list, _): try ModelReader(sources, listing: list)
                 }
             if case .several(_, _, let missing) = source { reader.missingTables = missing }
-            try reader.addBlobStates { [blobs] (id) throws(FunctionError) in
-                do throws(LogError) {
-                    return try Hash32(id.span).map { (id) throws(LogError) in
-                        try blobs.contains(id)
-                    } ?? false
-                } catch {
-                    throw FunctionError(error.message)
-                }
-            }
+            try reader.addBlobStates(of: blobs)
             return Answer(try reader.answer(sql, values, bounds))
         } catch {
             throw DiarioError(error)
+        }
+    }
+}
+
+extension ModelReader {
+    /// Lets queries ask for the states of blobs that are kept in `blobs`, or are not.
+    func addBlobStates(of blobs: BlobStore) throws(ProjectionError) {
+        try addBlobStates { (id) throws(UnreadBlob) in
+            do throws(LogError) {
+                guard let id = Hash32(id.span) else { return false }
+                return try blobs.contains(id)
+            } catch {
+                throw UnreadBlob(error.message)
+            }
         }
     }
 }
@@ -161,7 +167,7 @@ package final class Answer {
 /// A row of an answer.
 package struct AnswerRow: Equatable, Sendable {
     package let columns: [String]
-    package let values: [Value]
+    package let values: [SQLValue]
 
     /// An object of JSON; bytes are in base64, and numbers that JSON has not are texts.
     package var json: [UInt8] {
@@ -187,7 +193,7 @@ extension ReadModels {
         switch question {
         case .named(let name, let texts):
             let (pack, query) = try self.query(name)
-            let values: [String: Value]
+            let values: [String: SQLValue]
             do throws(ProjectionError) { values = try query.values(texts) } catch {
                 throw DiarioError(.invalid, error.message, rule: "parameter")
             }

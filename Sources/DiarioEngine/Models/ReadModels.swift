@@ -30,6 +30,8 @@ package final class ReadModels {
     /// The plans of packs in use, by fingerprint.
     private var plans: [Hash32: PackPlan] = [:]
     private var locks = PackLocks()
+    /// What commands and views are decided by, by pack.
+    private var callReaders: [String: (path: String, reader: ModelReader)] = [:]
     /// The tables of live generations.
     private var tables: [String: (file: FileIdentity, names: Set<String>)] = [:]
     /// Packs of which another generation became live since changed tables were last asked for.
@@ -292,6 +294,25 @@ package final class ReadModels {
             files[name] = file
             replaced.insert(name)
             return file
+        } catch {
+            throw DiarioError(error)
+        }
+    }
+
+    /// Whether the read models that follow the log are those of the pack in use.
+    func isCurrent(_ pack: String) -> Bool {
+        let used = space.usedPacks.first { $0.pack.name == pack }
+        return used != nil && files[pack]?.plan.fingerprint == used?.fingerprint
+    }
+
+    /// A reader of the live generation, which is kept for the next call.
+    func callReader(_ source: ModelReader.Source) throws(DiarioError) -> ModelReader {
+        if let kept = callReaders[source.pack], kept.path == source.path { return kept.reader }
+        do throws(ProjectionError) {
+            let reader = try ModelReader(source)
+            try reader.addBlobStates(of: space.store.blobs)
+            callReaders[source.pack] = (source.path, reader)
+            return reader
         } catch {
             throw DiarioError(error)
         }

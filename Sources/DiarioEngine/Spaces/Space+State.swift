@@ -104,6 +104,16 @@ extension Space {
         try store[id].setRemote(remote.map { RemoteFile($0) })
     }
 
+    /// Who acts on this replica where nobody is named; nil if nobody said so.
+    package func defaultActor() throws(DiarioError) -> String? {
+        do { return try store[id].actor() } catch { throw DiarioError(error) }
+    }
+
+    /// Remembers who acts on this replica, or forgets them.
+    package func setDefaultActor(_ actor: String?) throws(DiarioError) {
+        do { try store[id].setActor(actor) } catch { throw DiarioError(error) }
+    }
+
     package func syncNotes() throws(LogError) -> SyncNotes {
         let file = try store[id].lastSync()
         return SyncNotes(

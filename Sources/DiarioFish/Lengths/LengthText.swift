@@ -1,3 +1,4 @@
+package import DiarioSchema
 /// Why a text is no length.
 package enum LengthRefusal: String, Error, Sendable {
     /// No number, or more than a number and a unit.

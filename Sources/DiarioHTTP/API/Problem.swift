@@ -14,6 +14,8 @@ package struct Problem: Error, Sendable {
     var line: Int?
     var rule: String?
     var field: String?
+    /// The value that a rule is about.
+    var value: String?
     /// Of which event, as text.
     var origin: String?
     /// The sequence that comes next.
@@ -24,6 +26,7 @@ package struct Problem: Error, Sendable {
     /// Each with the word of its type.
     package enum Kind: String, Sendable, CaseIterable {
         case malformed
+        case rule
         case unauthorized
         case forbidden
         case notFound = "not-found"
@@ -59,6 +62,7 @@ package struct Problem: Error, Sendable {
             case .tooLarge: 413
             case .mediaType: 415
             case .range: 416
+            case .rule: 422
             case .version: 426
             case .tooFast: 429
             case .failed: 500
@@ -71,6 +75,7 @@ package struct Problem: Error, Sendable {
         var title: String {
             switch self {
             case .malformed: "The request cannot be read"
+            case .rule: "A rule forbids it"
             case .unauthorized: "A token is needed"
             case .forbidden: "The token does not allow this"
             case .notFound: "There is no such thing"
@@ -100,6 +105,7 @@ package struct Problem: Error, Sendable {
         var remedy: String {
             switch self {
             case .malformed: "Correct that, and send the request again."
+            case .rule: "Change what the rule is about, and send the request again."
             case .unauthorized: "Ask for a token: diario token create"
             case .forbidden: "Ask for a token with more rights: diario token create --rights"
             case .notFound: "Check the address; a token is for one space alone."
@@ -150,6 +156,7 @@ package struct Problem: Error, Sendable {
             if let line { json.add("line", line) }
             if let field { json.add("field", field) }
             if let rule { json.add("rule", rule) }
+            if let value { json.add("value", value) }
             if let origin { json.add("origin", origin) }
             if let expected { json.add("expected", expected) }
             if let position { json.add("position", position) }
@@ -248,6 +255,7 @@ extension Problem {
         let kind: Kind =
             switch error.kind {
             case .invalid: .malformed
+            case .rule: .rule
             case .notFound: .notFound
             case .full: .full
             case .tooLarge: .tooLarge
@@ -261,6 +269,8 @@ extension Problem {
         self.init(kind, kind == .full ? "The disk of the server is full." : error.message)
         line = error.line
         rule = error.rule
+        value = error.value
+        if let text = error.remedy { remedy = text }
         field = error.field.flatMap { $0.isEmpty ? nil : $0 }
         if kind == .unavailable { retryAfter = 5 }
     }

@@ -22,6 +22,9 @@ enum Route: Hashable, Sendable {
         case pack(String)
         case queries
         case query(String)
+        case commands
+        case command(String)
+        case view(String)
         case replicas
         case tokens
         case token(String)
@@ -50,7 +53,9 @@ enum Route: Hashable, Sendable {
         switch self {
         case .health, .metrics, .description, .spaces: ["GET", "HEAD", "OPTIONS"]
         case .space(_, .sync): ["POST", "OPTIONS"]
-        case .space(_, .events), .space(_, .tokens): ["GET", "HEAD", "POST", "OPTIONS"]
+        case .space(_, .command): ["POST", "OPTIONS"]
+        case .space(_, .events), .space(_, .tokens), .space(_, .view):
+            ["GET", "HEAD", "POST", "OPTIONS"]
         case .space(_, .token): ["DELETE", "OPTIONS"]
         case .space: ["GET", "HEAD", "OPTIONS"]
         }
@@ -64,6 +69,7 @@ extension Route.Part {
         case .sync: nil
         case .replicas, .tokens, .token: .admin
         case .events where isPost: .append
+        case .command: .append
         default: .read
         }
     }
@@ -72,6 +78,7 @@ extension Route.Part {
     func parameters(isPost: Bool) -> [String]? {
         switch self {
         case .whole, .sync, .query: nil
+        case .view where !isPost: nil
         case .events where !isPost: nil
         case .head: ["after", "wait"]
         default: []
@@ -95,6 +102,9 @@ extension Route.Part {
         case ("packs", let name?): self = .pack(name)
         case ("queries", nil): self = .queries
         case ("queries", let name?): self = .query(name)
+        case ("commands", nil): self = .commands
+        case ("commands", let name?): self = .command(name)
+        case ("views", let name?): self = .view(name)
         case ("replicas", nil): self = .replicas
         case ("tokens", nil): self = .tokens
         case ("tokens", let name?): self = .token(name)

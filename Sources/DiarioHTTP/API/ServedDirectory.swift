@@ -172,7 +172,7 @@ extension ServedDirectory: HTTPHandler {
                 HTTPAnswer(
                     200,
                     headers: [(name: "Content-Type", value: MediaType.description.rawValue)],
-                    .bytes(Array(BuiltInPacks.openAPI.utf8))
+                    .bytes(OpenAPIDocument.bytes)
                 )
             )
         case .spaces:
@@ -231,6 +231,11 @@ extension ServedDirectory: HTTPHandler {
         case .pack(let fingerprint): .answer(try pack(fingerprint, question))
         case .queries: .answer(try queries(question))
         case .query(let name): .reading(try query(name, question))
+        case .commands: .answer(try ServedCall(directory: self, question: question).list())
+        case .command(let name):
+            .reading(try ServedCall(directory: self, question: question).command(name))
+        case .view(let name):
+            .reading(try ServedCall(directory: self, question: question).view(name))
         case .replicas: .answer(try replicas(question))
         case .tokens where isPost: .answer(try makeToken(question))
         case .tokens: .answer(try tokens(question))

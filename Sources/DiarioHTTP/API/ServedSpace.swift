@@ -15,6 +15,7 @@ final class ServedSpace: Sendable {
     private let piece = Mutex<LivePage?>(nil)
     private let seenHead: Mutex<UInt64>
     private let imported = Mutex(ImportedOrigins())
+    private let calls = Mutex<Void>(())
 
     /// Used by one thread at a time.
     private struct Models {
@@ -58,6 +59,11 @@ final class ServedSpace: Sendable {
             moment.wait(nanosecondsMax: 5_000_000)
         }
         throw Problem(.unavailable, "The question was ended.", retryAfter: 5)
+    }
+
+    /// Runs `body`, a call of a command or a view, after those that came before.
+    func oneCallAtATime<Value: Sendable>(_ body: () throws -> Value) throws -> Value {
+        try calls.withLock { _ in try body() }
     }
 
     /// Nil if others use the read models.

@@ -64,7 +64,8 @@ struct BackupListing {
             LogPaths.successor(space),
         ]
         add(small.filter { present.contains($0) }, .fixed)
-        if present.contains(LogPaths.remote(space)) { add([LogPaths.remote(space)], .secret) }
+        let ownersOnly = [LogPaths.remote(space), LogPaths.actor(space)]
+        add(ownersOnly.filter { present.contains($0) }, .secret)
         let folders: [(path: String, kind: Kind, holds: (String) -> Bool)] = [
             (LogPaths.segments(space), .fixed, { $0.hasSuffix(".dseg") || $0.hasSuffix(".dper") }),
             (

@@ -8,28 +8,47 @@ extension SpaceLog {
     package func remote() throws(LogError) -> RemoteFile? {
         let path = LogPaths.remote(space)
         guard let bytes = try contents(path, sizeMax: RemoteFile.sizeMax) else { return nil }
-        guard let file = RemoteFile(bytes) else {
-            throw .corrupt(
-                Fault(
-                    file: path,
-                    offset: 0,
-                    what: "the file is damaged; `diario remote set` writes it anew"
-                )
-            )
-        }
+        guard let file = RemoteFile(bytes) else { throw Self.damaged(path, "diario remote set") }
         return file
+    }
+
+    private static func damaged(_ path: String, _ remedy: String) -> LogError {
+        .corrupt(
+            Fault(
+                file: path,
+                offset: 0,
+                what: "the file is damaged; `\(remedy)` writes it anew"
+            )
+        )
     }
 
     /// Remembers where the authority of a space is, or forgets it; durable when it returns.
     package func setRemote(_ file: RemoteFile?) throws(LogError) {
-        let path = LogPaths.remote(space)
+        try keep(file?.encoded(), at: LogPaths.remote(space))
+    }
+
+    /// Writes a file that only its owner may read, or removes it.
+    private func keep(_ bytes: [UInt8]?, at path: String) throws(LogError) {
         // Under the lock, because others may do the same.
         try log.withWriter { (_) throws(LogError) in
-            guard let file else { return try removeFile(path) }
+            guard let bytes else { return try removeFile(path) }
             try storing { () throws(StorageError) in
-                try Files.replacePrivately(path, with: file.encoded(), in: shared.directory)
+                try Files.replacePrivately(path, with: bytes, in: shared.directory)
             }
         }
+    }
+
+    /// Who acts on this replica where nobody is named; nil if nobody said so.
+    package func actor() throws(LogError) -> String? {
+        let path = LogPaths.actor(space)
+        guard let bytes = try contents(path, sizeMax: ActorFile.sizeMax) else { return nil }
+        guard let file = ActorFile(bytes) else { throw Self.damaged(path, "diario actor set") }
+        return file.actor
+    }
+
+    /// Remembers who acts on this replica, or forgets them; durable when it returns.
+    package func setActor(_ actor: String?) throws(LogError) {
+        try keep(actor.map { ActorFile($0).encoded() }, at: LogPaths.actor(space))
     }
 
     /// How the last sync of a space ended; nil if there was none, or if it is not known any more.
@@ -61,6 +80,7 @@ extension SpaceLog {
         let files: [(path: String, sizeMax: Int, verifies: ([UInt8]) -> Bool)] = [
             (LogPaths.remote(space), RemoteFile.sizeMax, { RemoteFile($0) != nil }),
             (LogPaths.lastSync(space), LastSyncFile.sizeMax, { LastSyncFile($0) != nil }),
+            (LogPaths.actor(space), ActorFile.sizeMax, { ActorFile($0) != nil }),
         ]
         var faults: [Fault] = []
         for (path, sizeMax, verifies) in files {

@@ -36,6 +36,8 @@ package enum LogPaths {
     package static func remote(_ space: SpaceID) -> String { "spaces/\(space.text)/remote" }
     /// When the space was last in sync.
     package static func lastSync(_ space: SpaceID) -> String { "spaces/\(space.text)/last-sync" }
+    /// Who acts here where nobody is named.
+    package static func actor(_ space: SpaceID) -> String { "spaces/\(space.text)/actor" }
     package static func stagingLock(_ space: SpaceID) -> String { "spaces/\(space.text)/staging" }
 
     /// Held by the one process that seals a space.

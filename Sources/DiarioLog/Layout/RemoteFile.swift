@@ -110,3 +110,21 @@ package struct LastSyncFile: Equatable, Sendable {
         guard success != nil || failure != nil else { return nil }
     }
 }
+
+/// The content of a space's file `actor`: who acts here where nobody is named.
+package struct ActorFile: Equatable, Sendable {
+    static let sizeMax = 4096
+    private static let heading = "diario-actor 1"
+
+    package let actor: String
+
+    package init(_ actor: String) { self.actor = actor }
+
+    package func encoded() -> [UInt8] { NamedLines.encode(Self.heading, [("actor", actor)]) }
+
+    /// Nil unless `bytes` are such a file that verifies.
+    package init?(_ bytes: [UInt8]) {
+        guard let actor = NamedLines.decode(bytes, Self.heading)?["actor"] else { return nil }
+        self.init(actor)
+    }
+}

@@ -1,3 +1,4 @@
+import DiarioCore
 import DiarioSQLite
 
 /// Keeps the before-images of rows: their values before pending events first changed them.
@@ -85,10 +86,10 @@ final class LaneImages {
     }
 }
 
-extension Value {
+extension SQLValue {
     /// One form for all numbers that are one key: a whole number comes into a column of REAL as an
     /// integer, and goes out as a real.
-    fileprivate var asKey: Value {
+    fileprivate var asKey: SQLValue {
         if case .real(let number) = self, let whole = Int64(exactly: number) {
             return .integer(whole)
         }

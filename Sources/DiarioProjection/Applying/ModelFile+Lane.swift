@@ -134,7 +134,7 @@ extension ModelFile {
         savedSections = []
     }
 
-    private func delete(_ keys: [[Value]], from shape: TableShape) throws(ProjectionError) {
+    private func delete(_ keys: [[SQLValue]], from shape: TableShape) throws(ProjectionError) {
         let conditions = shape.primaryKey.map { "\($0.quotedName) IS ?" }
         try change(
             "DELETE FROM \(shape.name.quotedName) WHERE \(conditions.joined(separator: " AND "))",
@@ -143,7 +143,7 @@ extension ModelFile {
         )
     }
 
-    private func insert(_ rows: [[Value]], into shape: TableShape) throws(ProjectionError) {
+    private func insert(_ rows: [[SQLValue]], into shape: TableShape) throws(ProjectionError) {
         let columns = shape.columns.filter { !$0.isGenerated }.map { $0.name.quotedName }
         let values = columns.map { _ in "?" }.joined(separator: ", ")
         try change(
@@ -156,7 +156,7 @@ extension ModelFile {
 
     private func change(
         _ sql: String,
-        _ rows: [[Value]],
+        _ rows: [[SQLValue]],
         count: Int
     ) throws(ProjectionError) {
         guard rows.allSatisfy({ $0.count == count }) else {
@@ -176,7 +176,7 @@ extension ModelFile {
     }
 }
 
-extension Value {
+extension SQLValue {
     var text: String? { if case .text(let text) = self { text } else { nil } }
     var blob: [UInt8]? { if case .blob(let bytes) = self { bytes } else { nil } }
 }

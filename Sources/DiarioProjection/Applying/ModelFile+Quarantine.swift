@@ -9,7 +9,7 @@ extension ModelFile {
         _ fault: EventFault
     ) throws(ProjectionError) {
         guard let origin = event.origin else { preconditionFailure("a stored event has an origin") }
-        let section: Value =
+        let section: SQLValue =
             event.position == nil ? .integer(sections.last?.number ?? 0) : .null
         let reason = fault.reason
         _ = try rows(
@@ -47,7 +47,7 @@ extension QuarantinedEvent {
         _ connection: borrowing Connection,
         _ path: String
     ) throws(ProjectionError) -> [QuarantinedEvent] {
-        let rows: [[Value]]
+        let rows: [[SQLValue]]
         do throws(SQLiteError) {
             rows = try connection.rows(
                 "SELECT model, replica, sequence, position, type, version, rule, message "

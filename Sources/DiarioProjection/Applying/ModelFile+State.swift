@@ -166,7 +166,7 @@ extension ModelFile {
 
     /// Reads the state in the file, and checks that it is the expected one.
     func readState(of space: SpaceID, _ mode: Mode) throws(ProjectionError) {
-        var state: [String: Value] = [:]
+        var state: [String: SQLValue] = [:]
         for row in try rows("SELECT name, value FROM diario_state") {
             if case .text(let name) = row[0] { state[name] = row[1] }
         }

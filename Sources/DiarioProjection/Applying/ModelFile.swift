@@ -26,7 +26,7 @@ package final class ModelFile {
     /// The counts of `taken` when the transaction began.
     private var taken: [UInt64] = []
     /// SQLite's `data_version`: another value once another connection has changed the file.
-    private var dataVersion: Value?
+    private var dataVersion: SQLValue?
     /// Types of which events were applied since changed tables were last asked for.
     var touched: [ObjectIdentifier: EventType] = [:]
     var lastTouched: EventType?
@@ -191,14 +191,14 @@ package final class ModelFile {
         }
     }
 
-    func rows(_ sql: String, _ values: [Value] = []) throws(ProjectionError) -> [[Value]] {
+    func rows(_ sql: String, _ values: [SQLValue] = []) throws(ProjectionError) -> [[SQLValue]] {
         do throws(SQLiteError) {
             let prepared = try prepared(sql)
             defer { prepared.statement.reset() }
             for (index, value) in values.enumerated() {
                 try prepared.statement.bind(value, at: index + 1)
             }
-            var rows: [[Value]] = []
+            var rows: [[SQLValue]] = []
             while try prepared.statement.step() { rows.append(prepared.statement.row) }
             return rows
         } catch {

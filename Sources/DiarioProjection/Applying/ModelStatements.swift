@@ -1,3 +1,4 @@
+import DiarioCore
 import DiarioSQLite
 import DiarioSchema
 
@@ -173,9 +174,9 @@ final class ModelStatements {
         _ event: Event,
         _ plan: ModelPlan.TypePlan,
         _ connection: borrowing Connection
-    ) throws(EventFault) -> [Value] {
+    ) throws(EventFault) -> [SQLValue] {
         var version = event.type.version
-        var fields: [Value] = []
+        var fields: [SQLValue] = []
         while version != plan.type.version {
             guard let upcast = plan.upcasts[version],
                 let target = self.plan.pack.types.first(where: {
@@ -183,7 +184,7 @@ final class ModelStatements {
                 })
             else { throw .version }
             let place = "\(upcast.file), line \(upcast.statement.line)"
-            let row: [Value]?
+            let row: [SQLValue]?
             do throws(SQLiteError) {
                 let prepared = try prepared(upcast, connection)
                 for (offset, name) in upcast.statement.parameterNames.enumerated() {
@@ -240,10 +241,10 @@ final class ModelStatements {
     private static func fields(
         of type: EventType,
         from statement: borrowing Statement
-    ) throws(SQLiteError) -> [Value]? {
+    ) throws(SQLiteError) -> [SQLValue]? {
         defer { statement.reset() }
         guard try statement.step() else { return nil }
-        var fields = [Value](repeating: .null, count: type.fields.count)
+        var fields = [SQLValue](repeating: .null, count: type.fields.count)
         for column in 0..<statement.columnCount {
             guard let index = type.fieldIndex(statement.columnName(at: column)) else { continue }
             fields[index] = statement.value(at: column)

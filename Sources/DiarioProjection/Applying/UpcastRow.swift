@@ -13,9 +13,9 @@ enum UpcastRow {
     /// The values as the schema has them: in bounds, and in the form in which an event of this
     /// version itself would be bound.
     static func conforming(
-        _ values: [Value],
+        _ values: [SQLValue],
         to type: EventType
-    ) throws(Fault) -> [Value] {
+    ) throws(Fault) -> [SQLValue] {
         var reader = PayloadReader()
         var payload = Payload()
         payload.reset(fieldCount: type.fields.count)
@@ -50,7 +50,7 @@ enum UpcastRow {
     }
 
     /// The JSON of a value of SQL; nil if the field cannot have it.
-    private static func text(of value: Value, _ kind: Field.Kind) -> [UInt8]? {
+    private static func text(of value: SQLValue, _ kind: Field.Kind) -> [UInt8]? {
         switch (kind, value) {
         case (.integer, .integer(let value)): return JSONText.integer(value)
         case (.number, .integer(let value)):
@@ -73,11 +73,11 @@ enum UpcastRow {
 
     /// The value as it is bound for an event that has it itself.
     private static func value(
-        _ value: Value,
+        _ value: SQLValue,
         _ payload: Payload,
         _ index: Int,
         _ kind: Field.Kind
-    ) -> Value {
+    ) -> SQLValue {
         switch kind {
         case .number:
             if case .number(let number) = payload.slots[index] { return .real(number) }

@@ -1,10 +1,11 @@
+import DiarioCore
 import DiarioFormat
 import DiarioSQLite
 
 // Values of SQL as bytes: schema/format/models.md, section 3.
 
 extension [UInt8] {
-    mutating func append(value: Value) {
+    mutating func append(value: SQLValue) {
         switch value {
         case .null: append(0)
         case .integer(let value):
@@ -23,9 +24,9 @@ extension [UInt8] {
     }
 
     /// The values that follow one another; nil if the bytes are damaged.
-    func values() -> [Value]? {
+    func values() -> [SQLValue]? {
         var reader = ByteReader(span.raw)
-        var values: [Value] = []
+        var values: [SQLValue] = []
         do throws(FormatError) {
             while !reader.isAtEnd {
                 switch try reader.next(UInt8.self) {

@@ -1,3 +1,4 @@
+import DiarioCore
 import DiarioSQLite
 import DiarioSchema
 
@@ -161,7 +162,7 @@ struct ModelCheck {
 
     private mutating func checkTables(_ connection: borrowing Connection) -> [TableShape] {
         var shapes: [TableShape] = []
-        let foreignKeys: [[Value]]
+        let foreignKeys: [[SQLValue]]
         do throws(SQLiteError) {
             watch.begin(.ourOwn)
             shapes = try TableShape.all(connection)

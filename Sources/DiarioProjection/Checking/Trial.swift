@@ -162,7 +162,7 @@ struct Trial {
     }
 }
 
-extension Value {
+extension SQLValue {
     /// The value as SQL writes it.
     fileprivate var literal: String {
         switch self {

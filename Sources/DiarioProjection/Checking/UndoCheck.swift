@@ -1,3 +1,4 @@
+import DiarioCore
 import DiarioSQLite
 import DiarioSchema
 
@@ -52,7 +53,7 @@ struct UndoCheck {
         let name = example.line.type.name
         counts[name, default: 0] += 1
         if counts[name, default: 0] <= Self.countMax {
-            var before: [[[Value]]] = []
+            var before: [[[SQLValue]]] = []
             for index in indexes { before.append(try contents(of: index)) }
             try trial.applyPending([example])
             do throws(ProjectionError) { try trial.undo() } catch {
@@ -84,7 +85,7 @@ struct UndoCheck {
     /// The rows of an index, and one more if they are not those of its table.
     ///
     /// Without the numbers of rows: a restored row may have another one.
-    private func contents(of index: Index) throws(ProjectionError) -> [[Value]] {
+    private func contents(of index: Index) throws(ProjectionError) -> [[SQLValue]] {
         let name = index.name.quotedName
         let file = trial.file
         let rows = try file.rows("SELECT * FROM \(name)")
@@ -102,10 +103,10 @@ struct UndoCheck {
     }
 }
 
-extension [[Value]] {
+extension [[SQLValue]] {
     /// The same whatever order they come in.
-    fileprivate var inOrder: [[Value]] {
-        map { row -> (key: [UInt8], row: [Value]) in
+    fileprivate var inOrder: [[SQLValue]] {
+        map { row -> (key: [UInt8], row: [SQLValue]) in
             var key: [UInt8] = []
             for value in row { key.append(value: value) }
             return (key, row)

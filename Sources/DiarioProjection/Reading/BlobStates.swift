@@ -1,11 +1,19 @@
+import DiarioCore
 import DiarioSQLite
 import DiarioSchema
+
+/// Why it cannot be said whether the bytes of a blob are here.
+package struct UnreadBlob: Error {
+    let message: String
+
+    package init(_ message: String) { self.message = message }
+}
 
 /// The states of blobs, as `blob_state(id)` gives them in queries: `here`, `missing`, or `erased`
 /// once no event that refers to the blob has its key any more.
 final class BlobStates {
     private let sources: [ModelReader.Source]
-    private let isHere: ([UInt8]) throws(FunctionError) -> Bool
+    private let isHere: ([UInt8]) throws(UnreadBlob) -> Bool
     /// Opened when they are needed first; apart from the connection of the query, which is busy.
     private var lookups: [Lookup]?
 
@@ -32,7 +40,7 @@ final class BlobStates {
 
     init(
         _ sources: [ModelReader.Source],
-        isHere: @escaping ([UInt8]) throws(FunctionError) -> Bool
+        isHere: @escaping ([UInt8]) throws(UnreadBlob) -> Bool
     ) {
         self.sources = sources
         self.isHere = isHere
@@ -44,7 +52,7 @@ final class BlobStates {
         }
     }
 
-    private func state(of id: Value) throws(FunctionError) -> Value {
+    private func state(of id: SQLValue) throws(FunctionError) -> SQLValue {
         if id == .null { return .null }
         guard case .blob(let bytes) = id, bytes.count == 32 else {
             throw FunctionError("blob_state needs the id of a blob, which has 32 bytes")
@@ -54,10 +62,12 @@ final class BlobStates {
             throw FunctionError(error.message)
         }
         guard !erased else { return .text("erased") }
-        return .text(try isHere(bytes) ? "here" : "missing")
+        do throws(UnreadBlob) { return .text(try isHere(bytes) ? "here" : "missing") } catch {
+            throw FunctionError(error.message)
+        }
     }
 
-    private func isErased(_ id: Value) throws(SQLiteError) -> Bool {
+    private func isErased(_ id: SQLValue) throws(SQLiteError) -> Bool {
         if lookups == nil {
             var opened: [Lookup] = []
             for source in sources {

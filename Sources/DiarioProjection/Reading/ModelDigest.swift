@@ -1,3 +1,4 @@
+import DiarioCore
 package import DiarioCrypto
 import DiarioFormat
 import DiarioSQLite

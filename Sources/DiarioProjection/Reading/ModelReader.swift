@@ -1,5 +1,5 @@
-import DiarioCore
-package import DiarioSQLite
+package import DiarioCore
+import DiarioSQLite
 package import DiarioSchema
 
 /// Answers queries from generations of read models, without changing them.
@@ -139,7 +139,7 @@ package final class ModelReader {
 
     /// Lets queries ask for the states of blobs; `isHere` says whether the bytes of an id are here.
     package func addBlobStates(
-        isHere: @escaping ([UInt8]) throws(FunctionError) -> Bool
+        isHere: @escaping ([UInt8]) throws(UnreadBlob) -> Bool
     ) throws(ProjectionError) {
         do throws(SQLiteError) {
             try BlobStates(sources, isHere: isHere).add(to: connection)
@@ -158,7 +158,7 @@ package final class ModelReader {
     /// `parameters` are by name, without the colon.
     package func answer(
         _ sql: String,
-        _ parameters: [String: Value] = [:],
+        _ parameters: [String: SQLValue] = [:],
         _ bounds: Bounds = Bounds()
     ) throws(ProjectionError) -> ModelAnswer {
         (progress.isOver, progress.isTooLarge, timeRemedy) = (false, false, bounds.timeRemedy)
@@ -226,7 +226,7 @@ package final class ModelReader {
     }
 
     private func bind(
-        _ parameters: [String: Value],
+        _ parameters: [String: SQLValue],
         to statement: borrowing Statement
     ) throws(ProjectionError) {
         var known: Set<String> = []
@@ -333,7 +333,7 @@ package final class ModelAnswer {
     }
 
     /// The next row; nil after the last one.
-    package func next() throws(ProjectionError) -> [Value]? {
+    package func next() throws(ProjectionError) -> [SQLValue]? {
         // Memory counts from one row to the next: another thread may ask for that.
         reader.progress.memoryMax = Connection.memoryUsed + Limits.queryMemorySizeMax
         do throws(SQLiteError) {
@@ -356,7 +356,7 @@ extension PackQuery {
     /// The values of its parameters, made from texts as a command or an address gives them.
     package func values(
         _ texts: [String: String]
-    ) throws(ProjectionError) -> [String: Value] {
+    ) throws(ProjectionError) -> [String: SQLValue] {
         if let other = texts.keys.sorted().first(where: { name in
             !parameters.contains { $0.name == name }
         }) {
@@ -367,7 +367,7 @@ extension PackQuery {
                     + (known.isEmpty ? "none" : known.joined(separator: ", "))
             )
         }
-        var values: [String: Value] = [:]
+        var values: [String: SQLValue] = [:]
         for parameter in parameters {
             if let text = texts[parameter.name] {
                 guard let value = parameter.kind.value(text) else {
@@ -377,14 +377,24 @@ extension PackQuery {
                     )
                 }
                 values[parameter.name] = value
-            } else if let fallback = parameter.fallback {
-                values[parameter.name] = try parameter.kind.value(literal: fallback)
-            } else {
+            }
+        }
+        return try completed(values)
+    }
+
+    /// These values, and the defaults of the parameters that have no value.
+    package func completed(
+        _ values: [String: SQLValue]
+    ) throws(ProjectionError) -> [String: SQLValue] {
+        var values = values
+        for parameter in parameters where values[parameter.name] == nil {
+            guard let fallback = parameter.fallback else {
                 throw .query(
                     .invalid,
                     "\(name) needs the parameter \(parameter.name) (\(parameter.kind.form))"
                 )
             }
+            values[parameter.name] = try parameter.kind.value(literal: fallback)
         }
         return values
     }
@@ -404,7 +414,7 @@ extension PackQuery.Kind {
     }
 
     /// The value of a text; nil if the text is none of this kind.
-    package func value(_ text: String) -> Value? {
+    package func value(_ text: String) -> SQLValue? {
         switch self {
         case .integer: Int64(text).map { .integer($0) }
         case .real: Double(text).flatMap { $0.isFinite ? .real($0) : nil }
@@ -421,7 +431,7 @@ extension PackQuery.Kind {
     }
 
     /// The value of a default, which is a literal of SQL.
-    func value(literal text: String) throws(ProjectionError) -> Value {
+    func value(literal text: String) throws(ProjectionError) -> SQLValue {
         do throws(SQLiteError) {
             let value = try Connection(path: ":memory:", .create).value("SELECT \(text)") ?? .null
             guard self == .real, case .integer(let number) = value else { return value }

@@ -1,4 +1,4 @@
-import DiarioCore
+package import DiarioCore
 package import DiarioSQLite
 
 /// A function that SQL of packs can call besides those of SQLite.
@@ -22,7 +22,7 @@ package enum EngineFunction: String, CaseIterable, Sendable {
     package var argumentCount: Int { self == .weekdayOf ? 1 : 2 }
 
     /// Gives its value; NULL if an argument is.
-    package func callAsFunction(_ arguments: [Value]) throws(FunctionError) -> Value {
+    package func callAsFunction(_ arguments: [SQLValue]) throws(FunctionError) -> SQLValue {
         guard !arguments.contains(.null) else { return .null }
         switch self {
         case .dayOf:
@@ -46,7 +46,7 @@ package enum EngineFunction: String, CaseIterable, Sendable {
         }
     }
 
-    private func textKey(_ value: Value, _ kind: Value) throws(FunctionError) -> String {
+    private func textKey(_ value: SQLValue, _ kind: SQLValue) throws(FunctionError) -> String {
         guard case .text(let text) = value else {
             throw FunctionError("text_key needs a text")
         }
@@ -59,21 +59,21 @@ package enum EngineFunction: String, CaseIterable, Sendable {
         return TextKey.of(text, kind)
     }
 
-    private func integer(_ value: Value) throws(FunctionError) -> Int64 {
+    private func integer(_ value: SQLValue) throws(FunctionError) -> Int64 {
         guard case .integer(let integer) = value else {
             throw FunctionError("\(rawValue) needs an integer")
         }
         return integer
     }
 
-    private func days(_ value: Value) throws(FunctionError) -> Int64 {
+    private func days(_ value: SQLValue) throws(FunctionError) -> Int64 {
         guard case .text(let text) = value,
             let days = CivilTime.parseDate(Array(text.utf8).span)
         else { throw FunctionError("\(rawValue) needs a day, as in 2026-05-04") }
         return days
     }
 
-    private func day(at days: Int64) throws(FunctionError) -> Value {
+    private func day(at days: Int64) throws(FunctionError) -> SQLValue {
         guard CivilTime.daysMin...CivilTime.daysMax ~= days else {
             throw FunctionError("\(rawValue) leaves the years 0001 to 9999")
         }

@@ -40,7 +40,16 @@ package indirect enum JSON: Sendable {
     }
 
     /// Appends the canonical form (RFC 8785).
-    package func appendCanonical(to output: inout [UInt8]) {
+    package func appendCanonical(to output: inout [UInt8]) { append(to: &output, isSorted: true) }
+
+    /// The same, with members in the order that they have.
+    package var asWritten: [UInt8] {
+        var output: [UInt8] = []
+        append(to: &output, isSorted: false)
+        return output
+    }
+
+    private func append(to output: inout [UInt8], isSorted: Bool) {
         switch self {
         case .null: output += "null".utf8
         case .boolean(let value): output += (value ? "true" : "false").utf8
@@ -51,20 +60,32 @@ package indirect enum JSON: Sendable {
             output.append(0x5b)
             for (index, item) in items.enumerated() {
                 if index > 0 { output.append(0x2c) }
-                item.value.appendCanonical(to: &output)
+                item.value.append(to: &output, isSorted: isSorted)
             }
             output.append(0x5d)
         case .object(let members):
             output.append(0x7b)
-            let sorted = members.sorted { $0.key.utf16.lexicographicallyPrecedes($1.key.utf16) }
-            for (index, member) in sorted.enumerated() {
+            let members =
+                isSorted
+                ? members.sorted { $0.key.utf16.lexicographicallyPrecedes($1.key.utf16) } : members
+            for (index, member) in members.enumerated() {
                 if index > 0 { output.append(0x2c) }
                 JSONWriter.appendString(member.key, to: &output)
                 output.append(0x3a)
-                member.item.value.appendCanonical(to: &output)
+                member.item.value.append(to: &output, isSorted: isSorted)
             }
             output.append(0x7d)
         }
+    }
+
+    /// An object that was not read, so that its members have no lines.
+    package static func object(of members: [(String, JSON)]) -> JSON {
+        .object(members.map { Member(key: $0.0, line: 0, item: Item(value: $0.1, line: 0)) })
+    }
+
+    /// An array that was not read.
+    package static func array(of items: [JSON]) -> JSON {
+        .array(items.map { Item(value: $0, line: 0) })
     }
 
     /// The member named `key`, if this is an object that has one.

@@ -9,6 +9,8 @@ package struct Pack: Sendable {
     package let types: [EventType]
     /// In byte order of their paths.
     package let references: [ReferenceTable]
+    /// Commands and views, in byte order of their paths.
+    package let declarations: [Declaration]
     /// Read models, queries and upcasts: read, and not yet tried on a database.
     package let sql: PackSQL
     /// All files, in byte order of their paths.
@@ -34,6 +36,7 @@ package struct Pack: Sendable {
         manifest: PackManifest,
         types: [EventType],
         references: [ReferenceTable],
+        declarations: [Declaration],
         sql: PackSQL,
         files: [PackFile]
     ) {
@@ -44,6 +47,7 @@ package struct Pack: Sendable {
         needs = manifest.needs
         self.types = types
         self.references = references
+        self.declarations = declarations
         self.sql = sql
         self.files = files
     }

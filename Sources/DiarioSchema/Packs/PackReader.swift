@@ -6,6 +6,9 @@ struct PackReader {
     private(set) var problems: [PackProblem] = []
     private var budget = PatternBudget()
     private var types: [EventType] = []
+    private var references: [ReferenceTable] = []
+    private var declarations: [Declaration] = []
+    private var sql = PackSQL()
 
     static let examplesFolder = "examples/"
     static let readmePath = "README.md"
@@ -40,50 +43,10 @@ struct PackReader {
         }
         types.sort { ($0.name, $0.version) < ($1.name, $1.version) }
         let unread = unreadTypes(of: manifest?.name)
-        var references: [ReferenceTable] = []
-        var sql = PackSQL()
         for file in files where file.path != Self.manifestPath && !isType(file.path) {
             guard problems.count < Self.problemCountMax else { return nil }
-            let isMarkable = file.path.hasSuffix(".sql") || file.path.hasSuffix(".csv")
-            guard !isMarkable || !file.bytes.starts(with: Self.byteOrderMark) else {
-                problem(
-                    file.path,
-                    1,
-                    "byte-order-mark",
-                    "the file begins with a byte order mark, as some programs write one; save it "
-                        + "as UTF-8 without it"
-                )
-                continue
-            }
-            switch PackPath(file.path) {
-            case .upcast(let name, let from, let to):
-                if let pack = manifest?.name,
-                    let upcast = readUpcast(file, name: "\(pack).\(name)", from: from, to: to)
-                {
-                    sql.upcasts.append(upcast)
-                }
-            case .readModel:
-                guard file.path != BlobModel.file else {
-                    let message = "a read model of this name is the engine's; choose another"
-                    problem(file.path, nil, "readmodel-name", message)
-                    continue
-                }
-                var reader = ReadModelReader(file, types: types, unread: unread)
-                if let model = reader.read() { sql.readModels.append(model) }
-                problems += reader.problems.problems
-            case .query:
-                var reader = QueryReader(file)
-                if let query = reader.read() { sql.queries.append(query) }
-                problems += reader.problems.problems
-            case .reference(let name, let version):
-                if let pack = manifest?.name,
-                    let table = readReference(file, name: "\(pack).\(name)", version: version)
-                {
-                    references.append(table)
-                }
-            case .example, .readme: break
-            case .unknown(let message): problem(file.path, nil, "unknown-file", message)
-            }
+            if isMarked(file) { continue }
+            readContent(file, pack: manifest?.name, unread: unread)
         }
         guard let manifest else { return nil }
         if let model = BlobModel.make(for: types) { sql.readModels.append(model) }
@@ -91,9 +54,78 @@ struct PackReader {
             manifest: manifest,
             types: types,
             references: references,
+            declarations: declarations,
             sql: sql,
             files: files
         )
+    }
+
+    /// True for a file with a byte order mark, which is a problem then.
+    private mutating func isMarked(_ file: PackFile) -> Bool {
+        guard file.path.hasSuffix(".sql") || file.path.hasSuffix(".csv"),
+            file.bytes.starts(with: Self.byteOrderMark)
+        else { return false }
+        problem(
+            file.path,
+            1,
+            "byte-order-mark",
+            "the file begins with a byte order mark, as some programs write one; save it as UTF-8 "
+                + "without it"
+        )
+        return true
+    }
+
+    /// Reads a file that is neither the manifest nor a type.
+    private mutating func readContent(_ file: PackFile, pack: String?, unread: Set<String>) {
+        switch (PackPath(file.path), pack) {
+        case (.upcast(let name, let from, let to), let pack?):
+            let upcast = readUpcast(file, name: "\(pack).\(name)", from: from, to: to)
+            if let upcast { sql.upcasts.append(upcast) }
+        case (.readModel, _):
+            guard file.path != BlobModel.file else {
+                let message = "a read model of this name is the engine's; choose another"
+                return problem(file.path, nil, "readmodel-name", message)
+            }
+            var reader = ReadModelReader(file, types: types, unread: unread)
+            if let model = reader.read() { sql.readModels.append(model) }
+            problems += reader.problems.problems
+        case (.query, _):
+            var reader = QueryReader(file)
+            if let query = reader.read() { sql.queries.append(query) }
+            problems += reader.problems.problems
+        case (.reference(let name, let version), let pack?):
+            let table = readReference(file, name: "\(pack).\(name)", version: version)
+            if let table { references.append(table) }
+        case (.declaration(let kind, let name, let version), let pack?):
+            let one = readDeclaration(file, kind, named: ("\(pack).\(name)", version))
+            if let one { declarations.append(one) }
+        case (.unknown(let message), _): problem(file.path, nil, "unknown-file", message)
+        // Of a pack without a name nothing can be read that is called after it.
+        case (.upcast, nil), (.reference, nil), (.declaration, nil), (.example, _), (.readme, _):
+            break
+        }
+    }
+
+    private mutating func readDeclaration(
+        _ file: PackFile,
+        _ kind: Declaration.Kind,
+        named: (name: String, version: Int)
+    ) -> Declaration? {
+        guard !declarations.contains(where: { $0.name.hasBytes(of: named.name) }) else {
+            problem(
+                file.path,
+                nil,
+                "declared-twice",
+                "\(named.name) is declared twice; a pack has one version of each command and view, "
+                    + "and none has the name of another"
+            )
+            return nil
+        }
+        var reader = DeclarationReader(file, kind, named: named, types: types, budget: budget)
+        let declaration = reader.read()
+        budget = reader.budget
+        problems += reader.problems.problems
+        return declaration
     }
 
     /// Types of which there is a file, and no version could be read.
@@ -279,6 +311,7 @@ enum PackPath {
     case reference(name: String, version: Int)
     case readModel
     case query
+    case declaration(Declaration.Kind, name: String, version: Int)
     /// Known by its folder, and not looked into here.
     case example
     /// For people, and not looked into at all.
@@ -294,8 +327,8 @@ enum PackPath {
         guard parts.count == 2, !parts[1].isEmpty else {
             self = .unknown(
                 "a pack has no such file; remove it. There are pack.json, README.md and the "
-                    + "folders events, readmodel, queries, reference and examples, without folders "
-                    + "in them"
+                    + "folders events, readmodel, queries, commands, views, reference and "
+                    + "examples, without folders in them"
             )
             return
         }
@@ -312,6 +345,8 @@ enum PackPath {
         case ("readmodel", "sql"): self = .readModel
         case ("queries", "sql"): self = .query
         case ("examples", "jsonl"): self = .example
+        case ("commands", "json"): self = Self.declaration(path, .command)
+        case ("views", "json"): self = Self.declaration(path, .view)
         case ("reference", "csv"):
             guard
                 let named = Self.nameAndVersion(path, folder: "reference/", suffix: ".csv")
@@ -326,9 +361,19 @@ enum PackPath {
         default:
             self = .unknown(
                 "a pack has no such file; remove it. events holds .json and .sql, readmodel and "
-                    + "queries .sql, reference .csv, examples .jsonl"
+                    + "queries .sql, commands and views .json, reference .csv, examples .jsonl"
             )
         }
+    }
+
+    private static func declaration(_ path: String, _ kind: Declaration.Kind) -> PackPath {
+        guard let named = nameAndVersion(path, folder: kind.folder + "/", suffix: ".json") else {
+            return .unknown(
+                "the name must be <name>.<version>.json with the name of the \(kind.rawValue) "
+                    + "without its pack, as in report.file.1.json; rename the file"
+            )
+        }
+        return .declaration(kind, name: named.name, version: named.version)
     }
 
     /// The parts of `<folder><name>.<version><suffix>`.

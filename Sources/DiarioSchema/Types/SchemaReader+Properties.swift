@@ -171,7 +171,21 @@ extension SchemaReader {
             }
             readRules(item, kind: kind, at: index, path: path)
         }
-        for key in ["title", "description"] { _ = readText(item, key) }
+        for key in ["title", "description"] { checkText(item, key, path: path) }
+    }
+
+    /// Checks a text for people: of a form it is there in both languages.
+    private mutating func checkText(_ item: JSON.Item, _ key: String, path: String) {
+        guard isForm else {
+            _ = readText(item, key)
+            return
+        }
+        guard let member = item.value.member(key), Texts(item.value, key) == nil else { return }
+        problem(
+            member.line,
+            "languages",
+            "\(path): \(key) must be there in both languages: { \"en\": \"...\", \"it\": \"...\" }"
+        )
     }
 
     /// Which of the forms a value has, and the keywords of that form.

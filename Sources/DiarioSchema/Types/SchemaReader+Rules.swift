@@ -236,7 +236,7 @@ extension SchemaReader {
             referenceKind: referenceKind,
             unit: readText(member.item, "x-diario-unit"),
             title: title(of: member),
-            description: readText(member.item, "description"),
+            description: isForm ? nil : readText(member.item, "description"),
             bounds: bounds(of: node, at: index),
             nameBytes: Array(name.utf8)
         )

@@ -5,6 +5,8 @@ struct SchemaReader {
     var problems: ProblemList
     var budget: PatternBudget
     var rules = SchemaRules()
+    /// True for a form of a command or a view, whose titles are there in two languages.
+    private(set) var isForm = false
 
     static let dialect = "https://json-schema.org/draft/2020-12/schema"
 
@@ -12,8 +14,7 @@ struct SchemaReader {
         "$schema", "title", "description", "x-diario-version", "x-diario-subject", "type",
         "additionalProperties", "required", "properties",
     ]
-    /// Keywords that never change what a payload may hold.
-    private static let annotations = ["$schema", "title", "description", "x-diario-unit"]
+    private static let formKeywords = ["type", "additionalProperties", "required", "properties"]
 
     init(file: String, budget: PatternBudget) {
         problems = ProblemList(file: file)
@@ -35,13 +36,28 @@ struct SchemaReader {
             problem(error.line, error.rule, error.message)
             return nil
         }
+        return read(written, Self.keywords, name: name, version: nil)
+    }
+
+    /// Reads the form of what a command or a view is given, or answers.
+    mutating func readForm(_ item: JSON.Item, _ name: String, version: Int) -> SchemaParts? {
+        isForm = true
+        return read(item, Self.formKeywords, name: name, version: version)
+    }
+
+    private mutating func read(
+        _ written: JSON.Item,
+        _ keywords: [String],
+        name: String?,
+        version known: Int?
+    ) -> SchemaParts? {
         guard case .object(let members) = written.value else {
             problem(written.line, "schema-object", "a schema is an object; write { ... }")
             return nil
         }
         let (root, blobs) = expandingBlobs(written)
-        for member in members where !Self.keywords.contains(member.key) {
-            unknownKeyword(member, known: Self.keywords)
+        for member in members where !keywords.contains(member.key) {
+            unknownKeyword(member, known: keywords)
         }
         if let dialect = readText(root, "$schema"), dialect != Self.dialect {
             problem(
@@ -51,14 +67,14 @@ struct SchemaReader {
             )
         }
         let typeName = readTitle(root, name: name)
-        let version = readVersion(root)
+        let version = known ?? readVersion(root)
         let top = readObject(root, path: "")
         let fields = readFields(root, count: top.range.indices.count)
         let subject = readSubject(root, fields: fields)
         if let subject { rules.nodes[subject].isSubject = true }
         guard let typeName, let version else { return nil }
         var canonicalSchema: [UInt8] = []
-        Self.stripped(written.value).appendCanonical(to: &canonicalSchema)
+        written.value.withoutAnnotations.appendCanonical(to: &canonicalSchema)
         return SchemaParts(
             name: typeName,
             version: version,
@@ -160,30 +176,5 @@ struct SchemaReader {
             )
         }
         return index
-    }
-
-    /// The schema without the keywords that change nothing, in schema positions only.
-    private static func stripped(_ schema: JSON) -> JSON {
-        guard case .object(let members) = schema else { return schema }
-        let kept = members.filter { !annotations.contains($0.key) }
-        return .object(
-            kept.map { member in
-                switch member.key {
-                case "items": return member.with(stripped(member.item.value))
-                case "properties":
-                    guard case .object(let properties) = member.item.value else { return member }
-                    return member.with(
-                        .object(properties.map { $0.with(stripped($0.item.value)) })
-                    )
-                default: return member
-                }
-            }
-        )
-    }
-}
-
-extension JSON.Member {
-    func with(_ value: JSON) -> JSON.Member {
-        JSON.Member(key: key, line: line, item: JSON.Item(value: value, line: item.line))
     }
 }

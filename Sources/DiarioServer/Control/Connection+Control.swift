@@ -30,7 +30,7 @@ extension Connection {
 
     /// The version that the file has; 0 if it is new.
     func controlVersion() throws -> Int64 {
-        let (application, version): (Value?, Value?)
+        let (application, version): (SQLValue?, SQLValue?)
         let isEmpty: Bool
         do {
             application = try value("PRAGMA application_id")
@@ -88,16 +88,16 @@ extension Connection {
 
     /// Runs a statement with values for its parameters; gives its rows.
     @discardableResult
-    func run(_ sql: String, _ values: [Value]) throws(SQLiteError) -> [[Value]] {
+    func run(_ sql: String, _ values: [SQLValue]) throws(SQLiteError) -> [[SQLValue]] {
         let statement = try prepare(sql, isKept: false)
         for (index, value) in values.enumerated() { try statement.bind(value, at: index + 1) }
-        var rows: [[Value]] = []
+        var rows: [[SQLValue]] = []
         while try statement.step() { rows.append(statement.row) }
         return rows
     }
 }
 
-extension Value {
+extension SQLValue {
     init(_ text: String?) { self = text.map { .text($0) } ?? .null }
     init(_ number: Int?) { self = number.map { .integer(Int64($0)) } ?? .null }
     init(_ time: Timestamp?) { self = time.map { .integer($0.milliseconds) } ?? .null }

@@ -41,7 +41,7 @@ extension ControlFile {
                     """,
                     [
                         .text(contact.space.text), .text(contact.replica.text),
-                        Value(contact.seen), Value(Limits.holderReplicaCountMax),
+                        SQLValue(contact.seen), SQLValue(Limits.holderReplicaCountMax),
                     ]
                 )
             }
@@ -67,7 +67,7 @@ extension ControlFile {
 }
 
 extension KnownReplica {
-    fileprivate init(_ row: [Value]) throws {
+    fileprivate init(_ row: [SQLValue]) throws {
         guard let id = row[0].asText.flatMap({ ReplicaID(text: $0) }) else {
             throw ControlError.damaged(what: "a row of `replica` is none")
         }

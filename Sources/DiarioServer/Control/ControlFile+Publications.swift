@@ -40,7 +40,7 @@ extension ControlFile {
                 ON CONFLICT (attempt) DO UPDATE SET outcome = 1, staging = excluded.staging
                 WHERE outcome = 2
                 """,
-                [.text(id.text), .text(space.text), .text(staging.text), Value(now)]
+                [.text(id.text), .text(space.text), .text(staging.text), SQLValue(now)]
             )
         }
     }
@@ -73,7 +73,8 @@ extension ControlFile {
                 WHERE outcome = 1
                 """,
                 [
-                    .text(id.text), .text(space.text), Value(outcome), Value(code), Value(now),
+                    .text(id.text), .text(space.text), SQLValue(outcome), SQLValue(code),
+                    SQLValue(now),
                 ]
             )
         }
@@ -144,7 +145,7 @@ extension Connection {
 }
 
 extension KnownAttempt {
-    fileprivate init(_ row: [Value]) throws {
+    fileprivate init(_ row: [SQLValue]) throws {
         let staging = row[3].asText.flatMap { SpaceID(text: $0) }
         let reason = row[2].asInteger.flatMap { UInt8(exactly: $0) }
             .flatMap { Publication.Reason(rawValue: $0) }

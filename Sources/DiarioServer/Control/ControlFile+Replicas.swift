@@ -77,7 +77,7 @@ extension Connection {
                 INSERT INTO replica (space, replica, actor, token, bound)
                 VALUES (?, ?, NULL, NULL, ?) ON CONFLICT DO NOTHING
                 """,
-                [.text(space.text), .text(replica.text), Value(now)]
+                [.text(space.text), .text(replica.text), SQLValue(now)]
             )
         }
     }
@@ -96,7 +96,7 @@ extension Connection {
             VALUES (?, ?, ?, ?, ?, ?)
             """,
             [
-                .text(space.text), .text(replica.text), actor, token, Value(now),
+                .text(space.text), .text(replica.text), actor, token, SQLValue(now),
                 .integer(isNamed ? 1 : 0),
             ]
         )
@@ -125,7 +125,7 @@ extension Connection {
 
 extension Holder {
     /// The columns `actor` and `token` of its replicas.
-    var columns: (actor: Value, token: Value) {
+    var columns: (actor: SQLValue, token: SQLValue) {
         switch self {
         case .actor(let actor): (.text(actor), .null)
         case .token(let id): (.null, .text(id.text))

@@ -29,7 +29,7 @@ extension ControlFile {
             }
             try connection.run(
                 "INSERT INTO space (name, id, created) VALUES (?, ?, ?)",
-                [.text(name.text), .text(id.text), Value(now)]
+                [.text(name.text), .text(id.text), SQLValue(now)]
             )
         }
     }
@@ -77,7 +77,7 @@ extension ControlFile {
             try connection.checkSpace(name)
             try connection.run(
                 "UPDATE space SET eventsMax = ?, bytesMax = ? WHERE name = ?",
-                [Value(quota.eventsMax), Value(quota.bytesMax), .text(name.text)]
+                [SQLValue(quota.eventsMax), SQLValue(quota.bytesMax), .text(name.text)]
             )
         }
     }
@@ -108,7 +108,7 @@ extension Connection {
     }
 
     /// The spaces for which a condition holds.
-    func spaces(_ condition: String = "", _ values: [Value] = []) throws -> [NamedSpace] {
+    func spaces(_ condition: String = "", _ values: [SQLValue] = []) throws -> [NamedSpace] {
         try run(
             "SELECT name, id, created, eventsMax, bytesMax FROM space " + condition,
             values
@@ -117,7 +117,7 @@ extension Connection {
 }
 
 extension NamedSpace {
-    fileprivate init(_ row: [Value]) throws {
+    fileprivate init(_ row: [SQLValue]) throws {
         guard let name = row[0].asText.flatMap({ SpaceName($0) }),
             let id = row[1].asText.flatMap({ SpaceID(text: $0) }),
             let created = row[2].asTime

@@ -38,7 +38,7 @@ extension ControlFile {
             guard token.revoked == nil else { return false }
             try connection.run(
                 "UPDATE token SET revoked = ? WHERE id = ?",
-                [Value(now), .text(id.text)]
+                [SQLValue(now), .text(id.text)]
             )
             return true
         }
@@ -105,9 +105,10 @@ extension Connection {
             """,
             [
                 .text(key.id.text), .blob(key.hash.bytes), .text(draft.space.text),
-                .integer(Int64(draft.rights.rawValue)), Value(draft.actor), Value(draft.label),
-                Value(now), Value(draft.expires), Value(draft.requestsPerSecond),
-                Value(draft.eventsPerSecond),
+                .integer(Int64(draft.rights.rawValue)), SQLValue(draft.actor),
+                SQLValue(draft.label),
+                SQLValue(now), SQLValue(draft.expires), SQLValue(draft.requestsPerSecond),
+                SQLValue(draft.eventsPerSecond),
             ]
         )
     }
@@ -124,7 +125,7 @@ extension Connection {
         }
         try run(
             "UPDATE token SET revoked = coalesce(revoked, ?) WHERE id = ?",
-            [Value(now), .text(old.text)]
+            [SQLValue(now), .text(old.text)]
         )
         let (actor, id) = new.holder.columns
         try run(
@@ -138,7 +139,7 @@ extension Connection {
     }
 
     /// The tokens for which a condition holds.
-    func tokens(_ condition: String = "", _ values: [Value] = []) throws -> [Token] {
+    func tokens(_ condition: String = "", _ values: [SQLValue] = []) throws -> [Token] {
         try run(
             """
             SELECT id, hash, space, rights, actor, label, created, expires, revoked, used,
@@ -151,7 +152,7 @@ extension Connection {
 }
 
 extension Token {
-    fileprivate init(_ row: [Value]) throws {
+    fileprivate init(_ row: [SQLValue]) throws {
         guard let id = row[0].asText.flatMap({ TokenID(text: $0) }),
             case .blob(let bytes) = row[1], let hash = Hash32(bytes.span),
             let space = row[2].asText.flatMap({ SpaceName($0) }),

@@ -240,8 +240,8 @@ COMPARISONS = {
     "salts": compare_salts,
     "segments": compare_segments,
 }
-# `reader.py` reads the directories that this one describes.
-COMPARED_ELSEWHERE = {"directory"}
+# `reader.py` reads the directories that the one describes, and `text_key.py` the other.
+COMPARED_ELSEWHERE = {"directory", "text-key"}
 
 
 def run(folder):

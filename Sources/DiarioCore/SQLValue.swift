@@ -1,7 +1,5 @@
-import DiarioCore
-
-/// A value as SQLite keeps it.
-package enum Value: Hashable, Sendable {
+/// A value of a row in SQLite, or of a parameter of a query.
+public enum SQLValue: Hashable, Sendable {
     case null
     case integer(Int64)
     case real(Double)
@@ -9,7 +7,7 @@ package enum Value: Hashable, Sendable {
     case blob([UInt8])
 
     /// Two values are the same if a database cannot tell them apart: reals by their bits.
-    package static func == (left: Value, right: Value) -> Bool {
+    public static func == (left: SQLValue, right: SQLValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
         case (.integer(let one), .integer(let other)): one == other
@@ -21,7 +19,7 @@ package enum Value: Hashable, Sendable {
         }
     }
 
-    package func hash(into hasher: inout Hasher) {
+    public func hash(into hasher: inout Hasher) {
         switch self {
         case .null: hasher.combine(0)
         case .integer(let value): hasher.combine(value)
@@ -32,7 +30,18 @@ package enum Value: Hashable, Sendable {
     }
 }
 
-/// The kind of a value in a column of one row.
-package enum ValueKind: Sendable {
-    case null, integer, real, text, blob
+extension SQLValue: CustomStringConvertible {
+    /// A text as it is, and the rest as SQL writes it.
+    public var description: String {
+        switch self {
+        case .null: "NULL"
+        case .integer(let value): "\(value)"
+        case .real(let value): "\(value)"
+        case .text(let text): text
+        case .blob(let bytes):
+            bytes.reduce("x'") {
+                $0 + String($1 >> 4, radix: 16) + String($1 & 0xf, radix: 16)
+            } + "'"
+        }
+    }
 }

@@ -1,5 +1,3 @@
-import DiarioCore
-
 /// A day of the calendar, without a time and without a zone: a `date` of a schema.
 ///
 /// The calendar is the Gregorian one, from the year 1 to the year 9999.

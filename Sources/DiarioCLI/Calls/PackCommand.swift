@@ -1,0 +1,342 @@
+import Diario
+import DiarioCore
+import DiarioHTTP
+import DiarioSchema
+
+// The commands, views and queries of packs, as commands of the program:
+//
+//     diario fish                                lists them
+//     diario fish judge --species-id sardina --length-mm 115 --on 2026-05-04
+//
+// Options come from the declaration of the pack that the program carries.
+
+extension Command {
+    static let commands = Command(
+        "commands",
+        "list the commands and views of the packs",
+        details: """
+            Lists what can be called of the packs that the space uses. Where there is no space, it
+            lists those of the packs that come with the program.
+
+            A command checks the rules of its domain, and records what follows, all or nothing. A
+            view only answers. Each is called by its pack and its name, as in `diario fish judge`;
+            over HTTP by POST .../commands/fish.report.file, or GET .../views/fish.judge.
+            """,
+        options: [.json],
+        examples: ["diario commands": "all of them"],
+        run: { try PackCommand.list($0, of: nil) }
+    )
+
+    /// The command that `words` begin with; nil if their first one is not the name of such a pack.
+    static func ofPack(_ words: [String]) throws -> (command: Command, rest: [String])? {
+        guard let first = words.first, PackSource.builtInNames.contains(first) else { return nil }
+        let rest = words.dropFirst()
+        guard let name = rest.first, !name.hasPrefix("-") else {
+            return (PackCommand.overview(of: first), Array(rest))
+        }
+        if let command = Command.named("\(first) \(name)") {
+            return (command, Array(rest.dropFirst()))
+        }
+        guard let pack = try PackSource.builtIn().first(where: { $0.name == first }) else {
+            return nil
+        }
+        if let declaration = pack.declarations.first(where: { $0.shortName == name }) {
+            return (PackCommand.command(for: declaration), Array(rest.dropFirst()))
+        }
+        if let query = pack.sql.queries.first(where: { $0.name == name }) {
+            return (PackCommand.command(for: query, of: first), Array(rest.dropFirst()))
+        }
+        let known =
+            pack.declarations.map { String($0.shortName) } + pack.sql.queries.map(\.name)
+            + Command.all.filter { $0.name.hasPrefix(first + " ") }
+            .map { String($0.name.dropFirst(first.count + 1)) }
+        let hint = NearestWord.find(name, in: known).map { "; did you mean \(first) \($0)?" } ?? "."
+        throw Failure.usage(
+            "the pack \(first) has no \(CellText.oneLine(name))\(hint) Try: diario \(first)"
+        )
+    }
+}
+
+/// The commands, views and queries of a pack that the program carries.
+enum PackCommand {
+    fileprivate static func overview(of pack: String) -> Command {
+        Command(
+            pack,
+            "list the commands, views and queries of the pack \(pack)",
+            details: """
+                Lists the commands, views and queries of the pack \(pack), as they are called. Each
+                has a help of its own: diario \(pack) NAME --help.
+                """,
+            options: [.json],
+            examples: ["diario \(pack)": "all of them"],
+            run: { try list($0, of: pack) }
+        )
+    }
+
+    // MARK: A command or a view
+
+    fileprivate static func command(for declaration: Declaration) -> Command {
+        let name = "\(declaration.name.prefix { $0 != "." }) \(declaration.shortName)"
+        let isCommand = declaration.kind == .command
+        var options = declaration.optionTexts.map { option(for: $0, in: declaration) }
+        options.append(
+            .value("input FILE|-", "the whole input as JSON, in place of the options", .file)
+        )
+        if isCommand {
+            options += [
+                .value("at TIME", "when it happened; now if it is not given"),
+                .value("actor ID", "who does it; else that of `diario actor set`"),
+                .flag("dry-run", "compute everything, and record nothing"),
+            ]
+        }
+        options += [
+            .choice(
+                "language",
+                Language.allCases.map(\.rawValue),
+                "of the texts; else that of LANG"
+            ),
+            .json, .noProgress,
+        ]
+        var details = declaration.description.english + "\n\n"
+        if isCommand {
+            details +=
+                "Records: \(declaration.events.joined(separator: ", ")). "
+                + "Prints the result, or the origins of what it recorded."
+            if declaration.newIDField != nil {
+                details +=
+                    "\n\nThe same call again, with the same id, records nothing and answers "
+                    + "as before."
+            }
+        } else {
+            details += "Only answers. Where there is no space, it is asked of a new one."
+        }
+        details += "\n\nNumbers may have a comma or a point. A list of points is \"x,y x,y\"."
+        return Command(
+            name,
+            declaration.description.english,
+            details: details,
+            options: options,
+            examples: ["diario \(name) --input call.json --json": "for a program"],
+            run: { try run($0, declaration) }
+        )
+    }
+
+    private static func option(
+        for text: OptionText,
+        in declaration: Declaration
+    ) -> CommandOption {
+        let field = declaration.input.fields.first { $0.name == text.field }
+        let title = declaration.title(of: text.field)?.english
+        let description = declaration.description(of: text.field)?.english
+        var summary = [title, description].compactMap { $0 }.joined(separator: ": ")
+        if summary.isEmpty { summary = "the field \(text.field)" }
+        if field?.isRequired == true { summary += " (required)" }
+        if text.isFlag { return .flag(text.name, summary) }
+        let spellings =
+            text.name == text.shortName
+            ? ["--\(text.name)"] : ["--\(text.name)", "--\(text.shortName)"]
+        return .value(
+            "\(text.name) \(text.placeholder)",
+            summary,
+            text.choices.isEmpty ? .text : .choice(text.choices),
+            spellings: spellings
+        )
+    }
+
+    private static func run(_ call: Invocation, _ declaration: Declaration) throws {
+        var wanted = Call(declaration.name, try input(call, declaration))
+        wanted.language =
+            call.value("language").flatMap { Language(tag: $0) }
+            ?? EnvironmentVariable.language.value.flatMap { Language(tag: $0) } ?? .english
+        guard declaration.kind == .command else {
+            return try asking(call, declaration) { space in
+                wanted.actor = try space.defaultActor()
+                try answer(wanted, declaration, call, in: space)
+            }
+        }
+        wanted.at = try call.arguments.time("at")
+        wanted.isDryRun = call.has("dry-run")
+        try (wanted.isDryRun ? call.reading : call.writing) { space in
+            wanted.actor = try call.value("actor") ?? space.defaultActor()
+            try answer(wanted, declaration, call, in: space)
+        }
+    }
+
+    /// Runs `body` with the space, or where there is none with a new one that has the pack.
+    private static func asking(
+        _ call: Invocation,
+        _ declaration: Declaration,
+        _ body: (Space) throws -> Void
+    ) throws {
+        guard (try? call.location.find()) == nil, call.location.isUnsaid else {
+            return try call.reading(body)
+        }
+        let pack = String(declaration.name.prefix { $0 != "." })
+        try Space.withTemporary(
+            in: EnvironmentVariable.temporaryFolder,
+            packs: PackSource.builtIn().filter { $0.name == pack },
+            body
+        )
+    }
+
+    /// The input: the options, or a whole one.
+    private static func input(_ call: Invocation, _ declaration: Declaration) throws -> [UInt8] {
+        let given = declaration.optionTexts.filter { call.has($0.name) }
+        if let file = call.value("input") {
+            if let option = given.first {
+                throw Failure.usage(
+                    "--input is the whole input; leave out --\(option.name)",
+                    in: call.command
+                )
+            }
+            return try call.contents(of: file, "the input", sizeMax: Limits.requestSizeMax)
+        }
+        var values = CommandValues()
+        for option in given {
+            let text = option.isFlag ? "true" : call.value(option.name) ?? ""
+            guard let value = option.value(text) else {
+                throw Failure.usage(
+                    "--\(option.name) \(CellText.oneLine(text)) is not right; give "
+                        + option.wanted.english,
+                    in: call.command
+                )
+            }
+            values.set(option.field, to: value)
+        }
+        return values.json
+    }
+
+    private static func answer(
+        _ wanted: Call,
+        _ declaration: Declaration,
+        _ call: Invocation,
+        in space: Space
+    ) throws {
+        let models = try ReadModels(space)
+        let answer: CallAnswer
+        do {
+            answer = try call.withBar("Following the log", unit: "events") { bar in
+                try models.call(wanted, of: Domains.all) { _, done, total in
+                    bar.update(done: done, total: total)
+                }
+            }
+        } catch let error as DiarioError where error.kind == .rule && call.isJSON {
+            try call.errors.json(error.ruleFields)
+            try call.errors.flush()
+            throw Failure.found
+        }
+        for note in models.notes { call.remark(note) }
+        guard !call.isJSON else {
+            let json = declaration.kind == .command ? answer.json : answer.result
+            return try call.output.line(String(decoding: json, as: UTF8.self))
+        }
+        try print(answer, declaration, call)
+    }
+
+    /// The result, a field a line; without one, the origins of what was recorded.
+    private static func print(
+        _ answer: CallAnswer,
+        _ declaration: Declaration,
+        _ call: Invocation
+    ) throws {
+        let result = try JSON.parse(answer.result).value
+        let fields = declaration.result.fieldIndicesAsWritten.map { declaration.result.fields[$0] }
+        let members = fields.compactMap { result.member($0.name) }
+        guard !members.isEmpty else {
+            for event in answer.events { try call.output.line(event.origin?.text ?? event.type) }
+            return
+        }
+        let width = members.reduce(0) { max($0, $1.key.count) } + 2
+        for member in members {
+            let name = member.key
+            let shown: String =
+                switch member.item.value {
+                case .string(let text): CellText.oneLine(text)
+                case .integer(let value):
+                    HumanUnit(of: name).map { "\($0.text(value)) \($0.symbol)" } ?? "\(value)"
+                case let value: String(decoding: value.asWritten, as: UTF8.self)
+                }
+            let pad = String(repeating: " ", count: width - name.count)
+            try call.output.line(name + pad + shown)
+        }
+    }
+
+    // MARK: A query
+
+    fileprivate static func command(for query: PackQuery, of pack: String) -> Command {
+        let options = query.parameters.map { parameter in
+            CommandOption.value(
+                "\(parameter.name) \(parameter.kind.rawValue)",
+                parameter.fallback.map { "else \($0)" } ?? "the parameter \(parameter.name)"
+            )
+        }
+        let own = Set(options.map(\.name))
+        return Command(
+            "\(pack) \(query.name)",
+            query.title,
+            details: query.title + "\n\nThe same as: diario query \(pack).\(query.name)",
+            options: options
+                + CommandOption.answers.filter { $0.name != "param" && !own.contains($0.name) },
+            examples: ["diario \(pack) \(query.name) --json": "for a program"],
+            run: { call in
+                var values: [String: String] = [:]
+                for parameter in query.parameters {
+                    if let text = call.value(parameter.name) { values[parameter.name] = text }
+                }
+                try QueryCommand.ask(.named("\(pack).\(query.name)", values), call)
+            }
+        )
+    }
+
+    // MARK: The list
+
+    static func list(_ call: Invocation, of pack: String?) throws {
+        var packs: [Pack] = []
+        if pack == nil, (try? call.location.find()) != nil {
+            try call.reading { packs = $0.packs }
+        } else {
+            packs = try PackSource.builtIn().filter { pack == nil || $0.name == pack }
+        }
+        if call.isJSON {
+            return try call.output.json(
+                packs.flatMap(\.declarations).map { JSONText(bytes: $0.json) }
+            )
+        }
+        var rows: [[String]] = []
+        for pack in packs {
+            rows += pack.declarations.map { declaration in
+                [
+                    declaration.kind.rawValue, "\(pack.name) \(declaration.shortName)",
+                    CellText.oneLine(declaration.description.english),
+                ]
+            }
+            rows += Command.all.filter { $0.name.hasPrefix(pack.name + " ") }.map {
+                ["program", $0.name, $0.summary]
+            }
+            guard packs.count == 1 else { continue }
+            rows += pack.sql.queries.map {
+                ["query", "\(pack.name) \($0.name)", CellText.oneLine($0.title)]
+            }
+        }
+        guard !rows.isEmpty else {
+            return try call.output.line("no pack here declares a command or a view")
+        }
+        try call.output.table(
+            [
+                Table.Column("KIND"), Table.Column("NAME", widthMin: 24),
+                Table.Column("DOES", widthMin: 20),
+            ],
+            rows
+        )
+    }
+}
+
+extension DiarioError {
+    /// A broken rule, for programs.
+    fileprivate var ruleFields: Fields {
+        [
+            "rule": ifKnown(rule), "field": ifKnown(field), "value": ifKnown(value),
+            "message": message, "remedy": ifKnown(remedy),
+        ]
+    }
+}

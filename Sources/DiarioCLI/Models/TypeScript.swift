@@ -1,0 +1,136 @@
+import Diario
+import DiarioSchema
+
+/// Types of TypeScript for what a pack records, is asked, and can do.
+struct TypeScript {
+    private let pack: Pack
+    private var text = ""
+
+    init(_ pack: Pack) { self.pack = pack }
+
+    /// The declarations.
+    mutating func declarations() -> String {
+        line(
+            "// Made by `diario schema types` from the pack \(pack.name), version \(pack.version)."
+        )
+        for type in pack.types {
+            guard let schema = try? JSON.parse(type.canonicalSchema).value else { continue }
+            line()
+            comment(type.description)
+            line("export interface \(name(of: type)) \(form(schema, depth: 0))")
+        }
+        for declaration in pack.declarations {
+            let base = name(declaration.shortName)
+            line()
+            comment(declaration.description.english)
+            line("export interface \(base)Input \(form(declaration.inputSchema, depth: 0))")
+            line()
+            line("export interface \(base)Result \(form(declaration.resultSchema, depth: 0))")
+        }
+        appendTables()
+        return text
+    }
+
+    /// Which type belongs to which name.
+    private mutating func appendTables() {
+        table("Events", newestTypes.map { ("\"\($0.name)\"", name(of: $0)) })
+        for kind in [Declaration.Kind.command, .view] {
+            let entries = pack.declarations.filter { $0.kind == kind }.map { declaration in
+                let base = name(declaration.shortName)
+                return ("\"\(declaration.name)\"", "{ input: \(base)Input; result: \(base)Result }")
+            }
+            table(kind == .command ? "Commands" : "Views", entries)
+        }
+        table(
+            "Queries",
+            pack.sql.queries.map { query in
+                let parameters = query.parameters.map { parameter in
+                    let mark = parameter.fallback == nil ? "" : "?"
+                    return "\(parameter.name)\(mark): \(Self.type(of: parameter.kind))"
+                }
+                return (
+                    "\"\(pack.name).\(query.name)\"",
+                    parameters.isEmpty ? "{}" : "{ \(parameters.joined(separator: "; ")) }"
+                )
+            }
+        )
+    }
+
+    private mutating func table(_ title: String, _ entries: [(key: String, value: String)]) {
+        guard !entries.isEmpty else { return }
+        line()
+        line("export interface \(name(""))\(title) {")
+        for entry in entries { line("  \(entry.key): \(entry.value);") }
+        line("}")
+    }
+
+    private var newestTypes: [EventType] {
+        pack.types.enumerated().filter { index, type in
+            index + 1 == pack.types.count || pack.types[index + 1].name != type.name
+        }.map(\.element)
+    }
+
+    /// `FishReportFiled`, with the version where there is a newer one.
+    private func name(of type: EventType) -> String {
+        let isNewest = newestTypes.contains { $0 === type }
+        let plain = name(type.name.dropFirst(pack.name.count + 1))
+        return isNewest ? plain : "\(plain)V\(type.version)"
+    }
+
+    /// A name of the pack as one of TypeScript: `report.filed` as `FishReportFiled`.
+    private func name(_ text: some StringProtocol) -> String {
+        ([Substring(pack.name)] + Substring(text).split { $0 == "." || $0 == "-" })
+            .map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    }
+
+    private static func type(of kind: PackQuery.Kind) -> String {
+        switch kind {
+        case .integer, .real: "number"
+        case .text, .date, .blob: "string"
+        case .boolean: "boolean"
+        }
+    }
+
+    /// The type for a schema.
+    private func form(_ schema: JSON, depth: Int) -> String {
+        if case .array(let values)? = schema.member("enum")?.item.value {
+            return values.compactMap { item in
+                if case .string(let text) = item.value { CellText.json(text) } else { nil }
+            }.joined(separator: " | ")
+        }
+        guard case .string(let type)? = schema.member("type")?.item.value else { return "unknown" }
+        switch type {
+        case "integer", "number": return "number"
+        case "boolean": return "boolean"
+        case "string": return "string"
+        case "array":
+            let items = schema.member("items")?.item.value ?? .object([])
+            let element = form(items, depth: depth)
+            return element.contains("|") ? "(\(element))[]" : "\(element)[]"
+        default: return object(schema, depth: depth)
+        }
+    }
+
+    private func object(_ schema: JSON, depth: Int) -> String {
+        guard case .object(let members)? = schema.member("properties")?.item.value,
+            !members.isEmpty
+        else { return "{}" }
+        var required: Set<String> = []
+        if case .array(let names)? = schema.member("required")?.item.value {
+            for item in names { if case .string(let name) = item.value { required.insert(name) } }
+        }
+        let margin = String(repeating: "  ", count: depth + 1)
+        let lines = members.map { member in
+            let mark = required.contains(member.key) ? "" : "?"
+            return "\(margin)\(member.key)\(mark): \(form(member.item.value, depth: depth + 1));\n"
+        }
+        return "{\n\(lines.joined())\(String(repeating: "  ", count: depth))}"
+    }
+
+    private mutating func comment(_ words: String?) {
+        guard let words else { return }
+        line("/** \(words.replacing("*/", with: "* /")) */")
+    }
+
+    private mutating func line(_ line: String = "") { text += line + "\n" }
+}

@@ -1,0 +1,452 @@
+import DiarioSchema
+
+/// The Swift file of a domain: types for what the commands and views of its pack are given, answer
+/// and record.
+struct DomainSource {
+    private let pack: Pack
+    /// The Swift enum that everything is inside of, such as `Fish`.
+    private let name: String
+    private var shared: SharedTypes
+
+    init(_ pack: Pack) {
+        self.pack = pack
+        name = SwiftNames.type(pack.name, suffix: "Pack")
+        shared = SharedTypes(
+            besides: pack.declarations.map { SwiftNames.type($0.shortName, suffix: "Call") }
+        )
+    }
+
+    /// The source.
+    mutating func text() throws(Failure) -> String {
+        var body = SwiftText()
+        for declaration in pack.declarations {
+            body.line()
+            try append(declaration, to: &body)
+        }
+        if !recordedTypes.isEmpty {
+            var shapes: [(EventType, Shape)] = []
+            for type in recordedTypes { shapes.append((type, try shape(of: type))) }
+            body.line()
+            body.block("extension \(name)") { text in
+                text.comment(["The events that its commands record."])
+                text.block("package enum Recorded") { text in
+                    for (index, (type, shape)) in shapes.enumerated() {
+                        if index > 0 { text.line() }
+                        append(type, shape, to: &text)
+                    }
+                }
+            }
+        }
+        // Found while the others were written.
+        for type in shared.types {
+            body.line()
+            body.block("extension \(name)") { type.append(to: &$0) }
+        }
+        var text = SwiftText()
+        text.line("// Made from schema/\(pack.name) by DiarioPackTool.")
+        guard !pack.declarations.isEmpty else { return text.text }
+        text.line()
+        if let access = coreAccess(in: body.text) { text.line("\(access) import DiarioCore") }
+        text.line("public import DiarioSchema")
+        return text.text + body.text
+    }
+
+    /// How the source imports the module with days and times; nil if it needs none of them.
+    private func coreAccess(in source: String) -> String? {
+        let lines = source.split(separator: "\n").filter {
+            $0.contains("CivilDay") || $0.contains("Timestamp")
+        }
+        guard !lines.isEmpty else { return nil }
+        return lines.contains { $0.contains("public ") } ? "public" : "package"
+    }
+
+    /// The newest versions of the types that commands record.
+    private var recordedTypes: [EventType] {
+        let names = Set(pack.declarations.flatMap(\.events))
+        return pack.types.enumerated().filter { index, type in
+            let isNewest =
+                index + 1 == pack.types.count || pack.types[index + 1].name != type.name
+            return isNewest && names.contains(type.name)
+        }.map(\.element)
+    }
+
+    private mutating func append(
+        _ declaration: Declaration,
+        to text: inout SwiftText
+    ) throws(Failure) {
+        let type = SwiftNames.type(declaration.shortName, suffix: "Call")
+        let input = try shape(declaration.inputFields, declaration.inputSchema, type)
+        let result = try shape(
+            declaration.result.fieldIndicesAsWritten.map { declaration.result.fields[$0] },
+            declaration.resultSchema,
+            type
+        )
+        let (name, canonical) = (name, String(decoding: declaration.canonicalText, as: UTF8.self))
+        text.block("extension \(name)") { text in
+            text.comment(
+                Comment.paragraphs(
+                    nil,
+                    declaration.description.english,
+                    "The \(declaration.kind.rawValue) `\(declaration.name)`, version "
+                        + "\(declaration.version)."
+                )
+            )
+            text.block("public struct \(type): CommandInput") { text in
+                input.appendMembers(access: "public", to: &text)
+                text.line()
+                text.comment(["The answer to it."])
+                text.block("public struct Result: NestedValues") { text in
+                    result.appendMembers(access: "public", to: &text)
+                }
+                text.line()
+                text.block("public static var declaration: DeclaredCall") { text in
+                    text.line("DeclaredCall(")
+                    text.indented { text in
+                        text.line("name: \(Literal.line(declaration.name)),")
+                        text.line("version: \(declaration.version),")
+                        text.literal(canonical, after: "text: ")
+                    }
+                    text.line(")")
+                }
+                text.line()
+                text.line("public static var domain: Domain { \(name).domain }")
+            }
+        }
+    }
+
+    private mutating func shape(of type: EventType) throws(Failure) -> Shape {
+        let schema = (try? JSON.parse(type.canonicalSchema).value) ?? .object([])
+        return try shape(
+            type.fieldIndicesAsWritten.map { type.fields[$0] },
+            schema,
+            Self.swiftName(type)
+        )
+    }
+
+    private static func swiftName(_ type: EventType) -> String {
+        SwiftNames.type(type.name.dropFirst(type.pack.count + 1), suffix: "Event")
+    }
+
+    private func append(_ type: EventType, _ shape: Shape, to text: inout SwiftText) {
+        text.comment(["The event type `\(type.name)`, version \(type.version)."])
+        text.block("package struct \(Self.swiftName(type)): NewEvent") { text in
+            text.line("package static var type: (name: String, version: Int) {")
+            text.indented { $0.line("(\(Literal.line(type.name)), \(type.version))") }
+            text.line("}")
+            text.line()
+            shape.appendMembers(access: "package", isRead: false, to: &text)
+        }
+    }
+
+    private mutating func shape(
+        _ fields: [Field],
+        _ schema: JSON,
+        _ owner: String
+    ) throws(Failure) -> Shape {
+        var members: [Shape.Member] = []
+        for field in fields {
+            // The parts of a blob are no properties of their own.
+            let values: JSON = .array(of: field.bounds.values.map { .string($0) })
+            let property =
+                schema.member("properties")?.item.value.member(field.name)?.item.value
+                ?? (field.kind == .enumeration ? .object(of: [("enum", values)]) : nil)
+            let (kind, swiftType) = try value(field.kind, field.name, property, owner)
+            members.append(
+                Shape.Member(
+                    name: field.name,
+                    type: swiftType,
+                    kind: kind,
+                    isOptional: !field.isRequired
+                )
+            )
+        }
+        return Shape(members: members)
+    }
+
+    /// How a value is read, and its Swift type.
+    private mutating func value(
+        _ kind: Field.Kind,
+        _ name: String,
+        _ schema: JSON?,
+        _ owner: String
+    ) throws(Failure) -> (Shape.Kind, String) {
+        switch kind {
+        case .integer: return (.integer, "Int64")
+        case .number: return (.number, "Double")
+        case .string, .uuid: return (.text, "String")
+        case .boolean: return (.boolean, "Bool")
+        case .date: return (.day, "CivilDay")
+        case .dateTime: return (.time, "Timestamp")
+        case .bytes: return (.bytes, "[UInt8]")
+        case .enumeration:
+            guard let schema else { throw unknown(name, owner) }
+            return (.choice, shared.choice(name, schema, in: owner))
+        case .nested:
+            guard let schema, case .string(let type)? = schema.member("type")?.item.value else {
+                throw unknown(name, owner)
+            }
+            guard type == "array" else {
+                return (.nested, try nested(name, schema, owner))
+            }
+            guard let items = schema.member("items")?.item.value else { throw unknown(name, owner) }
+            if items.member("enum") != nil {
+                return (.choices, shared.choice(name, items, in: owner))
+            }
+            switch items.member("type")?.item.value {
+            case .string("integer"): return (.integers, "Int64")
+            case .string("string"): return (.texts, "String")
+            case .string("object"):
+                // The name of the field speaks of many.
+                let title = Texts(items, "title")?.english ?? name
+                return (.list, try nested(title, items, owner))
+            case .string("array"):
+                guard
+                    case .string("integer")? = items.member("items")?.item.value.member("type")?
+                        .item.value
+                else { throw unknown(name, owner) }
+                return (.integerLists, "[Int64]")
+            default: throw unknown(name, owner)
+            }
+        }
+    }
+
+    /// The type for objects of a schema, whose members are in the order of the schema.
+    private mutating func nested(
+        _ name: String,
+        _ schema: JSON,
+        _ owner: String
+    ) throws(Failure) -> String {
+        var canonical: [UInt8] = []
+        schema.withoutAnnotations.appendCanonical(to: &canonical)
+        let key = String(decoding: canonical, as: UTF8.self)
+        if let known = shared.name(of: key) { return known }
+        guard case .object(let properties)? = schema.member("properties")?.item.value else {
+            throw unknown(name, owner)
+        }
+        var required: Set<String> = []
+        if case .array(let names)? = schema.member("required")?.item.value {
+            for item in names { if case .string(let name) = item.value { required.insert(name) } }
+        }
+        var members: [Shape.Member] = []
+        for property in properties {
+            let (kind, type) = try value(
+                Self.kind(property.item.value),
+                property.key,
+                property.item.value,
+                owner
+            )
+            members.append(
+                Shape.Member(
+                    name: property.key,
+                    type: type,
+                    kind: kind,
+                    isOptional: !required.contains(property.key)
+                )
+            )
+        }
+        return shared.add(Shape(members: members), named: name, key: key, in: owner)
+    }
+
+    private static func kind(_ schema: JSON) -> Field.Kind {
+        if schema.member("enum") != nil { return .enumeration }
+        switch schema.member("type")?.item.value {
+        case .string("integer"): return .integer
+        case .string("number"): return .number
+        case .string("boolean"): return .boolean
+        case .string("string"):
+            if schema.member("contentEncoding") != nil { return .bytes }
+            switch schema.member("format")?.item.value {
+            case .string("date"): return .date
+            case .string("date-time"): return .dateTime
+            default: return .string
+            }
+        default: return .nested
+        }
+    }
+
+    private func unknown(_ field: String, _ owner: String) -> Failure {
+        Failure(
+            lines: [
+                "error: \(pack.name): \(owner): no Swift type is made for the form of \(field); "
+                    + "use an object, or a list of integers, texts or objects"
+            ]
+        )
+    }
+}
+
+/// Types for values that several commands have in common.
+private struct SharedTypes {
+    private(set) var types: [SharedType] = []
+    private var taken: Set<String>
+
+    /// Names that generated code and the rules use themselves are left alone, too.
+    init(besides names: [String]) {
+        taken = Set(names + ["BrokenRule", "Domain", "Language", "Outcome", "Recorded", "Result"])
+    }
+
+    func name(of key: String) -> String? { types.first { $0.key == key }?.name }
+
+    /// The name of the enumeration with the values of `schema`.
+    mutating func choice(_ field: String, _ schema: JSON, in owner: String) -> String {
+        var values: [String] = []
+        if case .array(let items)? = schema.member("enum")?.item.value {
+            for item in items { if case .string(let text) = item.value { values.append(text) } }
+        }
+        let key = field + "=" + values.joined(separator: "|")
+        if let known = name(of: key) { return known }
+        let name = free(SwiftNames.type(field, suffix: "Value"), owner)
+        types.append(SharedType(key: key, name: name, content: .choice(values)))
+        return name
+    }
+
+    mutating func add(_ shape: Shape, named field: String, key: String, in owner: String) -> String
+    {
+        let name = free(SwiftNames.type(field, suffix: "Value"), owner)
+        types.append(SharedType(key: key, name: name, content: .shape(shape)))
+        return name
+    }
+
+    /// The name, with that of its owner in front if another type has it.
+    private mutating func free(_ name: String, _ owner: String) -> String {
+        if taken.insert(name).inserted { return name }
+        var (free, number) = (owner + name, 2)
+        while !taken.insert(free).inserted {
+            free = "\(owner)\(name)\(number)"
+            number += 1
+        }
+        return free
+    }
+}
+
+private struct SharedType {
+    let key: String
+    let name: String
+    let content: Content
+
+    enum Content {
+        case choice([String])
+        case shape(Shape)
+    }
+
+    func append(to text: inout SwiftText) {
+        switch content {
+        case .choice(let values):
+            let names = SwiftNames.distinct(values.map { SwiftNames.value($0) })
+                .map { SwiftNames.field($0) }
+            text.block("public enum \(name): String, CaseIterable, Sendable") { text in
+                for (name, value) in zip(names, values) {
+                    let raw = name == value ? "" : " = \(Literal.line(value))"
+                    text.line("case \(name)\(raw)")
+                }
+            }
+        case .shape(let shape):
+            text.block("public struct \(name): NestedValues") { text in
+                shape.appendMembers(access: "public", to: &text)
+            }
+        }
+    }
+}
+
+/// The members of a Swift type for an object.
+struct Shape {
+    struct Member {
+        let name: String
+        let type: String
+        let kind: Kind
+        let isOptional: Bool
+    }
+
+    enum Kind {
+        case integer, number, text, boolean, day, time, bytes, choice, nested
+        case list, integers, integerLists, texts, choices
+    }
+
+    let members: [Member]
+
+    /// Adds its members; an object that is only written needs no initializer that reads.
+    func appendMembers(access: String, isRead: Bool = true, to text: inout SwiftText) {
+        for member in members {
+            text.line("\(access) var \(member.swiftName): \(member.swiftType)")
+        }
+        if !members.isEmpty { text.line() }
+        appendInit(access, to: &text)
+        if isRead {
+            text.line()
+            text.block("\(access) init(from values: CommandValues)") { text in
+                for member in members { text.line("\(member.target) = \(member.read)") }
+            }
+        }
+        text.line()
+        text.block("\(access) func encode(into values: inout CommandValues)") { text in
+            for member in members {
+                text.line("values.set(\(Literal.line(member.name)), \(member.written))")
+            }
+        }
+    }
+
+    private func appendInit(_ access: String, to text: inout SwiftText) {
+        guard !members.isEmpty else { return text.line("\(access) init() {}") }
+        text.line("\(access) init(")
+        text.indented { text in
+            for (index, member) in members.enumerated() {
+                let comma = index + 1 < members.count ? "," : ""
+                let absent = member.isOptional ? " = nil" : ""
+                text.line("\(member.swiftName): \(member.swiftType)\(absent)\(comma)")
+            }
+        }
+        text.line(") {")
+        text.indented { text in
+            for member in members {
+                text.line("self.\(member.swiftName) = \(member.swiftName)")
+            }
+        }
+        text.line("}")
+    }
+}
+
+extension Shape.Member {
+    fileprivate var swiftName: String { SwiftNames.field(name) }
+
+    fileprivate var target: String { name == "values" ? "self.values" : swiftName }
+
+    fileprivate var swiftType: String {
+        switch kind {
+        case .list, .integers, .integerLists, .texts, .choices:
+            "[\(type)]" + (isOptional ? "?" : "")
+        default: type + (isOptional ? "?" : "")
+        }
+    }
+
+    /// The expression that reads the value.
+    fileprivate var read: String {
+        let field = Literal.line(name)
+        let value =
+            switch kind {
+            case .integer: "values.integer(\(field))"
+            case .number: "values.number(\(field))"
+            case .text: "values.text(\(field))"
+            case .boolean: "values.boolean(\(field))"
+            case .day: "values.day(\(field))"
+            case .time: "values.time(\(field))"
+            case .bytes: "values.bytes(\(field))"
+            case .nested: "values.nested(\(field))"
+            case .list: "values.list(\(field))"
+            case .integers: "values.integers(\(field))"
+            case .integerLists: "values.integerLists(\(field))"
+            case .texts: "values.texts(\(field))"
+            case .choice: "values.text(\(field)).flatMap { \(type)(rawValue: $0) }"
+            case .choices: "values.texts(\(field))?.compactMap { \(type)(rawValue: $0) }"
+            }
+        return isOptional ? value : "values.required(\(value))"
+    }
+
+    /// The expression that is written.
+    fileprivate var written: String {
+        let mark = isOptional ? "?" : ""
+        return switch kind {
+        case .choice: "\(swiftName)\(mark).rawValue"
+        case .choices: "\(swiftName)\(mark).map { $0.rawValue }"
+        default: swiftName
+        }
+    }
+}

@@ -1,0 +1,225 @@
+import DiarioCore
+
+/// Reads the declaration of a command or a view, and tells all that is wrong with it.
+struct DeclarationReader {
+    private(set) var problems: ProblemList
+    private(set) var budget: PatternBudget
+    private let file: PackFile
+    private let kind: Declaration.Kind
+    /// The full name and the version by the name of the file.
+    private let named: (name: String, version: Int)
+    private let types: [EventType]
+
+    private static let keys = ["title", "description", "events", "actor", "input", "result"]
+    private static let annotations: Set = ["title", "description"]
+
+    init(
+        _ file: PackFile,
+        _ kind: Declaration.Kind,
+        named: (name: String, version: Int),
+        types: [EventType],
+        budget: PatternBudget
+    ) {
+        problems = ProblemList(file: file.path)
+        self.file = file
+        self.kind = kind
+        self.named = named
+        self.types = types
+        self.budget = budget
+    }
+
+    /// The declaration; valid only if there are no problems.
+    mutating func read() -> Declaration? {
+        let root: JSON.Item
+        do { root = try JSON.parse(file.bytes) } catch {
+            problems.add(error.line, error.rule, error.message)
+            return nil
+        }
+        guard case .object(let members) = root.value else {
+            problems.add(root.line, "declaration", "a declaration is an object; write { ... }")
+            return nil
+        }
+        for member in members where !Self.keys.contains(member.key) {
+            problems.add(
+                member.line,
+                "unknown-keyword",
+                "a declaration has no \(member.key)",
+                misspelt: member.key,
+                among: Self.keys,
+                remedy: "remove it"
+            )
+        }
+        readTitle(root)
+        let description = readDescription(root)
+        let events = readEvents(root)
+        let needsActor = readActor(root)
+        let (input, result) = (readForm(root, "input"), readForm(root, "result"))
+        guard let description, let input, let result, problems.problems.isEmpty else { return nil }
+        let canonical: [JSON.Member] = members.filter { !Self.annotations.contains($0.key) }.map {
+            switch $0.key {
+            case "input", "result": $0.with($0.item.value.withoutAnnotations)
+            default: $0
+            }
+        }
+        var text: [UInt8] = []
+        JSON.object(canonical).appendCanonical(to: &text)
+        let declaration = Declaration(
+            Declaration.Parts(
+                kind: kind,
+                name: named.name,
+                version: named.version,
+                description: description,
+                events: events,
+                needsActor: needsActor,
+                input: input.parts,
+                inputSchema: input.schema,
+                result: result.parts,
+                resultSchema: result.schema,
+                canonicalText: text
+            )
+        )
+        checkNewThing(declaration, root)
+        checkOptions(declaration, root)
+        return declaration
+    }
+
+    /// Each field of the input has an option of its own on the command line.
+    private mutating func checkOptions(_ declaration: Declaration, _ root: JSON.Item) {
+        var taken = Declaration.callOptions
+        for option in declaration.optionTexts {
+            for name in Set([option.name, option.shortName]) where !taken.insert(name).inserted {
+                problems.add(
+                    root.value.member("input")?.line,
+                    "option-taken",
+                    "the option --\(name) of \(option.field) is that of something else; rename the "
+                        + "field"
+                )
+            }
+        }
+    }
+
+    private mutating func readTitle(_ root: JSON.Item) {
+        guard let member = root.value.member("title"),
+            case .string(let title) = member.item.value, title == named.name
+        else {
+            problems.add(
+                root.value.member("title")?.line ?? root.line,
+                "title-mismatch",
+                "the title must be the full name by the name of the file: \"\(named.name)\""
+            )
+            return
+        }
+    }
+
+    private mutating func readDescription(_ root: JSON.Item) -> Texts? {
+        if let texts = Texts(root.value, "description") { return texts }
+        problems.add(
+            root.value.member("description")?.line ?? root.line,
+            "description-languages",
+            "the description must be there in both languages: "
+                + "{ \"en\": \"...\", \"it\": \"...\" }"
+        )
+        return nil
+    }
+
+    private mutating func readEvents(_ root: JSON.Item) -> [String] {
+        guard let member = root.value.member("events") else {
+            if kind == .command {
+                problems.add(
+                    root.line,
+                    "events-missing",
+                    "a command names the event types that it may record: \"events\": [ ... ]"
+                )
+            }
+            return []
+        }
+        guard kind == .command else {
+            problems.add(member.line, "view-events", "a view records nothing; remove events")
+            return []
+        }
+        guard case .array(let items) = member.item.value, !items.isEmpty else {
+            problems.add(member.line, "events", "events must be a list of names of event types")
+            return []
+        }
+        let known = types.map { $0.name }
+        return items.compactMap { item in
+            guard case .string(let name) = item.value else {
+                problems.add(item.line, "events", "events must be a list of names of event types")
+                return nil
+            }
+            if !known.contains(name) {
+                problems.add(
+                    item.line,
+                    "event-unknown",
+                    "the pack has no event type \(name)",
+                    misspelt: name,
+                    among: known,
+                    remedy: "name one that is in events/"
+                )
+            }
+            return name
+        }
+    }
+
+    private mutating func readActor(_ root: JSON.Item) -> Bool {
+        guard let member = root.value.member("actor") else { return false }
+        if case .string("required") = member.item.value { return true }
+        problems.add(
+            member.line,
+            "actor",
+            "actor must be \"required\", for what belongs to a person; else leave it out"
+        )
+        return false
+    }
+
+    private mutating func readForm(
+        _ root: JSON.Item,
+        _ key: String
+    ) -> (parts: SchemaParts, schema: JSON)? {
+        guard let member = root.value.member(key) else {
+            problems.add(
+                root.line,
+                "\(key)-missing",
+                "the declaration has no \(key); write a schema of an object, without properties "
+                    + "if there are none"
+            )
+            return nil
+        }
+        var reader = SchemaReader(file: file.path, budget: budget)
+        let parts = reader.readForm(member.item, named.name, version: named.version)
+        budget = reader.budget
+        for problem in reader.problems.problems {
+            problems.add(problem.line, problem.rule, problem.message)
+        }
+        return parts.map { ($0, member.item.value) }
+    }
+
+    /// A command that makes a thing can be repeated: its events tell what it was given and what
+    /// it answered.
+    private mutating func checkNewThing(_ declaration: Declaration, _ root: JSON.Item) {
+        guard let field = declaration.newIDField else { return }
+        let line = root.value.member("input")?.line
+        guard kind == .command else {
+            return problems.add(line, "view-new-id", "a view makes nothing, so it has no new id")
+        }
+        let recorded = types.filter { declaration.events.contains($0.name) }
+        if !recorded.contains(where: { declaration.subjectField(ofMaking: $0) != nil }) {
+            problems.add(
+                line,
+                "new-id-event",
+                "none of the command's events makes a thing with the id \(field.name) and has that "
+                    + "id, or a required field of the input, for its subject, so a repeated "
+                    + "command could not be told; name one in events, or do without x-diario-id"
+            )
+        }
+        for result in declaration.result.fields
+        where !recorded.contains(where: { $0.fieldIndex(result.name) != nil }) {
+            problems.add(
+                root.value.member("result")?.line,
+                "result-unrecorded",
+                "no event of the command has the field \(result.name), so a repeated command "
+                    + "could not answer it again; record it, or leave it to a view"
+            )
+        }
+    }
+}

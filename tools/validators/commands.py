@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+"""Calls commands and views of the pack fish as people and programs do.
+
+    commands.py DIARIO
+
+The whole flow of the thesis, from a species to a reviewed report, goes by the command line, by
+HTTP, and mixed, with the server killed between each two steps; a bad input of each kind is refused
+with its rule; and eight clients call commands on one subject at once, of which none may be decided
+on what was not recorded yet.
+"""
+
+import json
+import threading
+
+from diario_program import Diario, main, require
+from diario_program.serving import Server, expect
+
+PACK = ("--pack", "fish")
+
+
+def photo(assessment):
+    return {"assessmentId": assessment, "photoId": f"{assessment}-p", "widthPx": 1000,
+            "heightPx": 800, "takenOn": "2026-02-10", "gravityMicroG": [0, -87156, -996195]}
+
+
+def flow(name):
+    """The steps of one report: command, input, and what its result has to be."""
+    point = {"xMpx": 300_000, "yMpx": 300_000}
+    return [
+        ("assessment.start",
+         {"assessmentId": name, "speciesId": "acciuga", "startedOn": "2026-02-10"},
+         {"assessmentId": name}),
+        ("photo.capture", photo(name), {"photoId": f"{name}-p", "gateResult": "ok"}),
+        ("reference.select", {"assessmentId": name, "referenceId": "eur2"}, {}),
+        ("marks.place",
+         {"assessmentId": name, "method": "views", "target": "fish",
+          "frame": {"xMpx": 100_000, "yMpx": 100_000, "widthMpx": 80_000, "heightMpx": 451_500}},
+         {}),
+        ("marks.place",
+         {"assessmentId": name, "method": "views", "target": "reference",
+          "ellipse": point | {"widthMpx": 103_000, "heightMpx": 103_000, "angleMdeg": 0}}, {}),
+        ("marks.nudge", {"assessmentId": name, "target": "fish", "side": "down"}, {}),
+        ("length.measure", {"assessmentId": name}, {"lengthUm": 113_000, "method": "views"}),
+        ("verdict.issue", {"assessmentId": name},
+         {"sizeResult": "ok", "dateResult": "in_season", "month": 2, "minSizeUm": 90_000,
+          "applicability": "full", "alternatives": []}),
+        ("detail.set", {"assessmentId": name, "field": "origin", "value": "mediterranean"}, {}),
+        ("detail.set", {"assessmentId": name, "field": "place", "value": "porto_ercole"}, {}),
+        ("report.file",
+         {"reportId": f"{name}-r", "assessmentId": name, "production": "wild_fresh"},
+         {"reportId": f"{name}-r", "sizeResult": "ok", "dateResult": "in_season"}),
+        ("report.amend", {"reportId": f"{name}-r", "lengthUm": 89_999, "reason": "misread"},
+         {"sizeResult": "undersize", "dateResult": "in_season"}),
+    ]
+
+
+class Doors:
+    """A space that is reached by the command line, and over HTTP."""
+
+    def __init__(self, diario, server, data, token):
+        self.diario, self.server, self.data, self.token = diario, server, data, token
+
+    def call(self, door, name, given):
+        if door == "http":
+            answer = self.server.ask("POST", f"/v1/spaces/home/commands/fish.{name}", self.token,
+                                     json.dumps({"input": given}))
+            require(answer.status in (200, 201), f"{name} over HTTP", answer)
+            return answer.json
+        words = ["-C", str(self.data), "--space", "home", "fish", name, "--input", "-",
+                 "--actor", "u1", "--json"]
+        return self.diario.good(*words, stdin=json.dumps(given)).json
+
+    def run(self, name, door_of, between=lambda: None):
+        for number, (command, given, wanted) in enumerate(flow(name)):
+            answer = self.call(door_of(number), command, given)
+            for key, value in wanted.items():
+                require(answer["result"].get(key) == value, f"{command}: {key}", json.dumps(answer))
+            require(len(answer["events"]) == 1, f"{command} records one event", json.dumps(answer))
+            between()
+        rows = self.server.ask("GET", f"/v1/spaces/home/queries/fish.report?reportId={name}-r",
+                               self.token).json
+        require(len(rows) == 1 and rows[0]["sizeResult"] == "undersize", "the report", rows)
+        require(rows[0]["actor"] == "u1" and rows[0]["follows"] == 1, "its answers follow", rows)
+
+
+def check_doors(diario, server, data):
+    token = server.token("home", "read,append", "--actor", "u1", packs=PACK)
+    doors = Doors(diario, server, data, token)
+    doors.run("cli", lambda number: "cli")
+    doors.run("http", lambda number: "http")
+
+    def restart():
+        server.kill()
+        server.start()
+
+    doors.run("mixed", lambda number: "cli" if number % 2 else "http", restart)
+    again = doors.call("http", "report.file", flow("http")[10][1])
+    require(again["events"][0]["origin"] and again["result"]["reportId"] == "http-r",
+            "the same report again", json.dumps(again))
+    view = server.ask("GET", "/v1/spaces/home/views/fish.judge?speciesId=seppia&lengthUm=149900"
+                      "&on=2026-06-30", token)
+    require(view.status == 200 and view.json["sizeResult"] == "below_recommended", "a view", view)
+    listed = server.ask("GET", "/v1/spaces/home/commands", token).json["commands"]
+    require({"fish.report.file", "fish.judge"} <= {each["name"] for each in listed}, "the list")
+    document = server.ask("GET", "/v1/openapi.yaml").body.decode()
+    require("/v1/spaces/{space}/commands/fish.report.file" in document, "the document has them")
+
+
+BAD = [
+    ("assessment.start", {}, "required", "speciesId"),
+    ("assessment.start", {"speciesId": "squalo"}, "unknown-species", "speciesId"),
+    ("assessment.start", {"speciesId": "sardina", "startedOn": "2999-01-01"}, "future",
+     "startedOn"),
+    ("assessment.start", {"speciesId": "sardina", "startedOn": "2026-02-30"}, "date", "startedOn"),
+    ("assessment.start", {"speciesId": 7}, "type", "speciesId"),
+    ("assessment.start", {"speciesId": "sardina", "colour": "red"}, "unknown-field", "colour"),
+    ("photo.capture", photo("none"), "unknown-assessment", "assessmentId"),
+    ("report.file", {"assessmentId": "fresh"}, "no-verdict", "assessmentId"),
+    ("report.file", {"assessmentId": "cli"}, "reported", "assessmentId"),
+    ("length.enter", {"assessmentId": "fresh", "lengthUm": 999}, "minimum", "lengthUm"),
+    ("length.enter", {"assessmentId": "fresh", "lengthUm": 5_000_001}, "maximum", "lengthUm"),
+    ("length.measure", {"assessmentId": "fresh"}, "no-reference", "assessmentId"),
+    ("verdict.issue", {"assessmentId": "fresh"}, "no-length", "assessmentId"),
+    ("reference.select", {"assessmentId": "fresh", "referenceId": "lira"}, "unknown-reference",
+     "referenceId"),
+    ("marks.nudge", {"assessmentId": "fresh", "target": "fish", "side": "up"}, "no-marks",
+     "target"),
+    ("detail.set", {"assessmentId": "fresh", "field": "place", "value": "talamone"}, "no-verdict",
+     "assessmentId"),
+    ("report.amend", {"reportId": "cli-r", "placeId": "orbetello"}, "municipality", "placeId"),
+    ("report.amend", {"reportId": "cli-r"}, "nothing-given", "reportId"),
+    ("report.withdraw", {"reportId": "none"}, "unknown-report", "reportId"),
+    ("report.review", {"reportId": "cli-r", "outcome": "confirmed"}, "own-report", "reportId"),
+    ("species.define", {"speciesId": "x", "nameIt": "X", "family": "finfish",
+                        "measure": "total_length", "minSizeKind": "legal", "seasonMask": 0},
+     "minimum-size", "minSizeUm"),
+    ("season.set", {"speciesId": "sardina", "seasonMask": 4096, "validFrom": "2026-01-01"},
+     "maximum", "seasonMask"),
+]
+
+
+def check_rules(server):
+    token = server.token("home", "read,append", "--actor", "u1", packs=PACK)
+    started = server.ask("POST", "/v1/spaces/home/commands/fish.assessment.start", token,
+                         json.dumps({"input": {"assessmentId": "fresh", "speciesId": "sardina"}}))
+    head = started.json["head"]
+    for name, given, rule, field in BAD:
+        seen = set()
+        for language in ("en", "it"):
+            answer = server.ask("POST", f"/v1/spaces/home/commands/fish.{name}", token,
+                                json.dumps({"input": given}),
+                                {"Accept-Language": f"{language};q=0.9, fr"})
+            problem = expect(answer, 422, f"{name} {given}").json
+            require(problem["type"] == "urn:diario:problem:rule", "its type", answer)
+            require(problem["rule"] == rule and problem["field"] == field, f"{name}: {rule}",
+                    answer)
+            seen.add(problem["detail"])
+        require(len(seen) == 2, f"{name}: both languages", seen)
+    other = server.token("home", "read,append", "--actor", "u2", packs=PACK)
+    answer = server.ask("POST", "/v1/spaces/home/commands/fish.report.withdraw", other,
+                        json.dumps({"input": {"reportId": "cli-r"}}))
+    require(expect(answer, 422, "another's report").json["rule"] == "other-person", "its rule",
+            answer)
+    nobody = server.token("home", "read,append", packs=PACK)
+    answer = server.ask("POST", "/v1/spaces/home/commands/fish.report.withdraw", nobody,
+                        json.dumps({"input": {"reportId": "cli-r"}}))
+    require(expect(answer, 422, "nobody").json["rule"] == "actor", "it belongs to a person", answer)
+    answer = server.ask("POST", "/v1/spaces/home/commands/fish.report.withdraw", nobody,
+                        json.dumps({"input": {"reportId": "cli-r"}, "actor": "u1"}))
+    expect(answer, 403, "only with relay")
+    for body in ("", "[]", '{"input":[]}', '{"input":{}', '{"what":1}', '{"dryRun":"yes"}'):
+        expect(server.ask("POST", "/v1/spaces/home/commands/fish.report.file", token, body,
+                          {"Content-Type": "application/json"}), 400, f"the body {body!r}")
+    expect(server.ask("POST", "/v1/spaces/home/commands/fish.nothing", token, '{"input":{}}'), 404,
+           "no such command")
+    now = server.ask("GET", "/v1/spaces/home/head", token).json["head"]
+    require(now == head, f"nothing was recorded: {head} became {now}")
+
+
+def check_race(server):
+    """Eight clients file reports of one assessment, 125 times each: one of them is filed."""
+    token = server.token("home", "read,append", "--actor", "u1", packs=PACK)
+    doors = Doors(None, server, None, token)
+    for command, given, _ in flow("race")[:10]:
+        doors.call("http", command, given)
+    filed, strange = [], []
+
+    def client():
+        for _ in range(125):
+            answer = server.ask("POST", "/v1/spaces/home/commands/fish.report.file", token,
+                                json.dumps({"input": {"assessmentId": "race",
+                                                      "production": "unknown"}}))
+            if answer.status == 201:
+                filed.append(answer.json)
+            elif answer.status != 422 or answer.json["rule"] != "reported":
+                strange.append(str(answer))
+
+    threads = [threading.Thread(target=client) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    require(not strange, "a strange answer", strange[:1])
+    require(len(filed) == 1, f"{len(filed)} reports of one assessment were filed")
+
+
+def check_actor(diario, folder):
+    """The actor of a replica, and the answer where nobody is named."""
+    diario.good("init", "local", *PACK)
+    start = ("-C", "local", "fish", "assessment.start", "--species-id", "sardina", "--json")
+    refused = diario.run(*start)
+    require(refused.code == 1 and json.loads(refused.message)["rule"] == "actor", "nobody", refused)
+    diario.good("-C", "local", "actor", "set", "u7")
+    diario.good(*start)
+    require(diario.good("-C", "local", "fish", "drafts", "--user", "u7", "--json").json,
+            "a draft of u7")
+    require(b"u7" not in diario.good("-C", "local", "export", "--all").out.splitlines()[0],
+            "it is not in the log by itself")
+    types = diario.good("schema", "types", "fish", "--typescript").text
+    require("export interface FishReportFileInput {" in types, "types of TypeScript", types[:300])
+
+
+def check(path, folder):
+    diario = Diario(path, folder)
+    check_actor(diario, folder)
+    data = folder / "served"
+    with Server(diario, data) as server:
+        check_doors(diario, server, data)
+        check_rules(server)
+        check_race(server)
+        require(server.stop() == 0, "the server stops")
+    return (f"three flows by every door, {len(BAD)} rules in two languages, 1,000 commands of 8 "
+            "clients")
+
+
+if __name__ == "__main__":
+    main("commands.py", __doc__, check)
