@@ -55,8 +55,8 @@ import Testing
         try connection.execute("UPDATE t SET v = 'b' WHERE id = 1; DELETE FROM t")
         #expect(
             seen == [
-                "insert t - text(\"a\")", "insert t - null",
-                "update t text(\"a\") text(\"b\")", "delete t text(\"b\") -", "delete t null -",
+                "insert t - a", "insert t - NULL", "update t a b", "delete t b -",
+                "delete t NULL -",
             ]
         )
     }
