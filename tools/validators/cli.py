@@ -38,7 +38,7 @@ function=${spec#*-F }; function=${function%% *}
 printf '%s\\n' "${COMPREPLY[@]}"
 """
 COMPLETIONS = (
-    (["sch"], {"schema"}), (["schema", ""], {"check", "list", "adopt"}),
+    (["sch"], {"schema"}), (["schema", ""], {"check", "list", "adopt", "types"}),
     (["log", "--re"], {"--replica", "--reverse"}), (["help", "ver"], {"verify"}),
     (["-C", "space", "log", "--type", "meals.we"], {TYPE}),
     (["export", "--csv-dir", "spa"], {"space"}),
