@@ -1,7 +1,7 @@
 import DiarioCore
 import DiarioSchema
 
-// The steps from a fish to its length: sections 2.2 and 3.2 of the pack's README.
+// The steps from a fish to its photo and coin: schema/fish/README.md.
 
 enum AssessmentRules {
     static func start(
