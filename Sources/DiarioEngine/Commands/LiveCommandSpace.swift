@@ -34,7 +34,8 @@ final class LiveCommandSpace: CommandSpace {
         do throws(ProjectionError) {
             let answer = try reader.answer(
                 query.statement.text,
-                try query.completed(parameters)
+                try query.completed(parameters),
+                isKept: true
             )
             var rows: [CommandRow] = []
             while let values = try answer.next() {

@@ -13,6 +13,8 @@ package final class ModelReader {
     /// Messages about tables that are not here, by their names in small letters.
     package var missingTables: [String: String] = [:]
     private var timeRemedy = ""
+    /// Statements that are asked again and again, by their text.
+    private var kept: [String: ReadStatement] = [:]
     fileprivate let progress = Progress()
 
     /// Of the query that runs; apart from the reader, which has the connection that looks at it.
@@ -66,6 +68,7 @@ package final class ModelReader {
         } catch {
             throw .file(path: source.path, error)
         }
+        authorize()
     }
 
     /// Reads the tables of several packs; a table that two packs have is named with its pack, as
@@ -101,6 +104,13 @@ package final class ModelReader {
         } catch {
             throw .file(path: current, error)
         }
+        authorize()
+    }
+
+    /// Lets the watch see each statement that is prepared from now on.
+    private func authorize() {
+        watch.begin(.ourOwn)
+        connection.setAuthorizer { [watch] in watch.answer($0) }
     }
 
     /// One after the other: fewer can be attached at once than there may be.
@@ -155,14 +165,15 @@ package final class ModelReader {
 
     /// The answer to a query, which ends with the next one that is asked.
     ///
-    /// `parameters` are by name, without the colon.
+    /// `parameters` are by name, without the colon. With `isKept` it is one of a few queries that
+    /// are asked many times.
     package func answer(
         _ sql: String,
         _ parameters: [String: SQLValue] = [:],
-        _ bounds: Bounds = Bounds()
+        _ bounds: Bounds = Bounds(),
+        isKept: Bool = false
     ) throws(ProjectionError) -> ModelAnswer {
         (progress.isOver, progress.isTooLarge, timeRemedy) = (false, false, bounds.timeRemedy)
-        connection.setAuthorizer { [watch] in watch.answer($0) }
         // Some functions collect all values of a query in one text and check its size at the end.
         // Between two checks there are a few hundred rows, each as large as a value may be.
         connection.setProgress(everySteps: 1000) { [progress] in
@@ -171,14 +182,27 @@ package final class ModelReader {
             progress.isOver = progress.isOver || bounds.isOver()
             return progress.isOver || progress.isTooLarge
         }
+        let statement = try statement(sql, isKept: isKept)
+        try bind(parameters, to: statement.prepared)
+        return ModelAnswer(statement, self, bounds)
+    }
+
+    private func statement(
+        _ sql: String,
+        isKept: Bool
+    ) throws(ProjectionError) -> ReadStatement {
+        if isKept, let known = kept[sql] {
+            known.prepared.reset()
+            return known
+        }
         watch.begin(.query)
-        let answer = ModelAnswer(try prepare(sql), self, bounds)
-        guard answer.statement.isReadOnly else {
+        let statement = ReadStatement(try prepare(sql, isKept: isKept))
+        guard statement.prepared.isReadOnly else {
             throw .query(.refused, "a query may only read")
         }
         try checkNames(sql)
-        try bind(parameters, to: answer.statement)
-        return answer
+        if isKept { kept[sql] = statement }
+        return statement
     }
 
     /// Refuses a table that several packs have and that is named without its pack: its meaning
@@ -215,12 +239,15 @@ package final class ModelReader {
         return owners
     }
 
-    private func prepare(_ sql: String) throws(ProjectionError) -> Statement {
+    private func prepare(
+        _ sql: String,
+        isKept: Bool
+    ) throws(ProjectionError) -> Statement {
         // SQLite would take the part before it for all of the query.
         guard !sql.utf8.contains(0) else {
             throw .query(.invalid, "the query has a byte of zero in it; it is no text. Check it")
         }
-        do throws(SQLiteError) { return try connection.prepare(sql, isKept: false) } catch {
+        do throws(SQLiteError) { return try connection.prepare(sql, isKept: isKept) } catch {
             throw fault(error)
         }
     }
@@ -298,23 +325,34 @@ package final class ModelReader {
     }
 }
 
+/// A statement that reads, and the names of its columns.
+final class ReadStatement {
+    let prepared: Statement
+    let columns: [String]
+
+    init(_ statement: consuming Statement) {
+        columns = (0..<statement.columnCount).map { statement.columnName(at: $0) }
+        prepared = statement
+    }
+}
+
 /// The rows that answer a query, one after the other.
 package final class ModelAnswer {
     /// The tables that it is read from.
     package var readTables: Set<String> { reader.readTables }
-    let statement: Statement
+    private let statement: ReadStatement
     private let reader: ModelReader
     private let rowCountMax: Int
     private let rowRemedy: String
     private var count = 0
-    package let columns: [String]
+
+    package var columns: [String] { statement.columns }
 
     fileprivate init(
-        _ statement: consuming Statement,
+        _ statement: ReadStatement,
         _ reader: ModelReader,
         _ bounds: ModelReader.Bounds
     ) {
-        columns = (0..<statement.columnCount).map { statement.columnName(at: $0) }
         self.statement = statement
         self.reader = reader
         (rowCountMax, rowRemedy) = (bounds.rowCountMax, bounds.rowRemedy)
@@ -337,18 +375,19 @@ package final class ModelAnswer {
         // Memory counts from one row to the next: another thread may ask for that.
         reader.progress.memoryMax = Connection.memoryUsed + Limits.queryMemorySizeMax
         do throws(SQLiteError) {
-            guard try statement.step() else { return nil }
+            guard try statement.prepared.step() else { return nil }
         } catch {
             throw reader.fault(error)
         }
         count += 1
         guard count <= rowCountMax else {
+            statement.prepared.reset()
             throw .query(
                 .limit,
                 "the answer has more than \(rowCountMax) rows; \(rowRemedy)"
             )
         }
-        return statement.row
+        return statement.prepared.row
     }
 }
 
@@ -394,7 +433,7 @@ extension PackQuery {
                     "\(name) needs the parameter \(parameter.name) (\(parameter.kind.form))"
                 )
             }
-            values[parameter.name] = try parameter.kind.value(literal: fallback)
+            values[parameter.name] = parameter.kind.value(literal: fallback)
         }
         return values
     }
@@ -430,20 +469,25 @@ extension PackQuery.Kind {
         }
     }
 
-    /// The value of a default, which is a literal of SQL.
-    func value(literal text: String) throws(ProjectionError) -> SQLValue {
-        do throws(SQLiteError) {
-            let value = try Connection(path: ":memory:", .create).value("SELECT \(text)") ?? .null
-            guard self == .real, case .integer(let number) = value else { return value }
-            return .real(Double(number))
-        } catch {
-            throw .query(.invalid, error.message)
+    /// The value of a default, which is a literal of SQL; nil if it is none.
+    func value(literal text: String) -> SQLValue? {
+        if text.hasPrefix("'") {
+            return .text(String(text.dropFirst().dropLast()).replacing("''", with: "'"))
         }
+        switch text.uppercased() {
+        case "NULL": return .null
+        case "TRUE": return .integer(1)
+        case "FALSE": return .integer(0)
+        default: break
+        }
+        if text.lowercased().hasPrefix("x'") { return Self.bytes(text).map { .blob($0) } }
+        if self != .real, let number = Int64(text) { return .integer(number) }
+        return Double(text).map { .real($0) }
     }
 
     /// True if a parameter of this kind may have the default.
     func takes(default text: String) -> Bool {
-        switch (self, try? value(literal: text)) {
+        switch (self, value(literal: text)) {
         case (_, .null), (.integer, .integer), (.real, .real), (.text, .text),
             (.blob, .blob), (.boolean, .integer(0...1)):
             true
