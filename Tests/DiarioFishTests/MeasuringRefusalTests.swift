@@ -232,14 +232,4 @@ import Testing
         #expect(found.warnings.contains(.methodsApart))
         #expect(found.warnings.contains(.coinOblique))
     }
-
-    @Test func measurementsBeyondTheirErrorsAreApart() throws {
-        let (fish, rim) = (try marks(MeasuringSample.fish), try marks(MeasuringSample.rim))
-        let found = try MeasuringSample.measure(.rectified, fish: fish, reference: rim)
-        #expect(!found.isApart(from: found))
-        let coin = try marks([(2657.14, 2531.62), (2586.74, 2434.72)])
-        #expect(
-            try found.isApart(from: MeasuringSample.measure(.pins2, fish: fish, reference: coin))
-        )
-    }
 }

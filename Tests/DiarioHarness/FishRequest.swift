@@ -9,7 +9,6 @@ enum FishRequest {
     private struct Question: Decodable {
         var measure: Measuring?
         var judge: Judging?
-        var length: Length?
     }
 
     /// Points are pairs, numbers are those of `fish.marks.placed` in the order of its fields.
@@ -43,11 +42,6 @@ enum FishRequest {
         let sigma: Int64?
     }
 
-    private struct Length: Decodable {
-        let text: String
-        let unit: String
-    }
-
     static func answer(_ line: ArraySlice<UInt8>) -> [UInt8] {
         let text = Data(line.dropFirst(prefix.utf8.count).dropLast())
         guard let question = try? JSONDecoder().decode(Question.self, from: text) else {
@@ -56,7 +50,6 @@ enum FishRequest {
         return JSONObjectWriter.object { json in
             if let measuring = question.measure { answer(measuring, &json) }
             if let judging = question.judge { answer(judging, &json) }
-            if let length = question.length { answer(length, &json) }
         }
     }
 
@@ -148,19 +141,5 @@ enum FishRequest {
         json.add("borderline", verdict.isBorderline)
         json.add("date", verdict.date.rawValue)
         json.add("month", month.number)
-        if let wait = rule.season.monthsUntilOpen(from: month) { json.add("wait", wait) }
-        let others = SpeciesRule.alternatives(to: question.species, in: month, of: catalogue)
-        json.add("others", others.map(\.speciesID).joined(separator: " "))
-    }
-
-    private static func answer(_ question: Length, _ json: inout JSONObjectWriter) {
-        do {
-            guard let unit = LengthUnit(rawValue: question.unit) else {
-                return json.add("error", "no such unit")
-            }
-            json.add("um", try LengthText.parse(question.text, unit: unit))
-        } catch {
-            json.add("refused", error.rawValue)
-        }
     }
 }

@@ -5,8 +5,8 @@
 
 The whole flow of the thesis, from a species to a reviewed report, goes by the command line, by
 HTTP, and mixed, with the server killed between each two steps; a bad input of each kind is refused
-with its rule; and eight clients call commands on one subject at once, of which none may be decided
-on what was not recorded yet.
+with its rule; eight clients call commands on one subject at once, of which none may be decided on
+what was not recorded yet; and two devices call commands while they are apart, then sync.
 """
 
 import json
@@ -220,6 +220,79 @@ def check_actor(diario, folder):
     require("export interface FishReportFileInput {" in types, "types of TypeScript", types[:300])
 
 
+def check_replicas(diario, server, name, order):
+    """One person with two devices that are apart: both sync, in this order, and agree."""
+    environment = {"DIARIO_TOKEN": server.token(name, "read,append", packs=PACK)}
+    first, second = devices = [f"{name}-1", f"{name}-2"]
+
+    def call(device, command, **given):
+        return diario.good("-C", device, "fish", command, "--json", "--input", "-",
+                           stdin=json.dumps(given)).json
+
+    def sync(*devices):
+        for device in devices:
+            diario.good("-C", device, "sync", environment=environment)
+
+    def judged(device, assessment, length):
+        call(device, "assessment.start", assessmentId=assessment, speciesId="sardina",
+             startedOn="2026-02-10")
+        call(device, "length.enter", assessmentId=assessment, lengthUm=length)
+        call(device, "verdict.issue", assessmentId=assessment)
+
+    def file(device, report, assessment):
+        return call(device, "report.file", reportId=report, assessmentId=assessment,
+                    origin="mediterranean", production="wild_fresh", placeId="porto_ercole")
+
+    for device in devices:
+        diario.good("clone", server.url(name), device, environment=environment)
+        diario.good("-C", device, "actor", "set", "u1")
+    for assessment in ("details", "twice", "amended"):
+        judged(first, assessment, 113_000)
+    call(first, "assessment.start", assessmentId="photos", speciesId="sardina")
+    file(first, "r-amended", "amended")
+    sync(first, second)
+    # Apart from here on; the events of the second device are the later ones.
+    call(first, "detail.set", assessmentId="details", field="origin", value="mediterranean")
+    call(first, "detail.set", assessmentId="details", field="place", value="porto_ercole")
+    call(second, "detail.set", assessmentId="details", field="origin", value="other")
+    call(second, "detail.set", assessmentId="details", field="production", value="farmed")
+    file(first, "r-first", "twice")
+    file(second, "r-second", "twice")
+    call(first, "report.withdraw", reportId="r-amended")
+    call(second, "report.amend", reportId="r-amended", lengthUm=109_000, reason="misread")
+    for device, picture in zip(devices, ("p-first", "p-second")):
+        call(device, "photo.capture", **photo("photos") | {"photoId": picture})
+        call(device, "marks.place", assessmentId="photos", method="views", target="fish",
+             frame={"xMpx": 100_000, "yMpx": 100_000, "widthMpx": 80_000, "heightMpx": 400_000})
+    call(first, "species.define", speciesId="sardina", nameIt="Sardina", family="finfish",
+         measure="total_length", minSizeKind="legal", minSizeUm=120_000, seasonMask=496)
+    judged(second, "away", 113_000)
+    require(file(second, "r-away", "away")["result"]["sizeResult"] == "ok", "judged by the old one")
+    sync(*(devices[index] for index in order))
+
+    def table(device, sql):
+        return [list(row.values()) for row in diario.good("-C", device, "sql", "--json",
+                                                          sql).json]
+
+    for sql, rows in {
+        "SELECT field, value FROM answer WHERE assessmentId = 'details' ORDER BY field":
+            [["origin", "other"], ["place", "porto_ercole"], ["production", "farmed"]],
+        "SELECT reportId, status, lengthUm, sizeResult FROM report ORDER BY reportId": [
+            ["r-amended", "withdrawn", 109_000, "undersize"],
+            ["r-away", "counted", 113_000, "ok"], ["r-first", "counted", 113_000, "ok"],
+            ["r-second", "duplicate", 113_000, "ok"]],
+        "SELECT photoId FROM mark_in_use": [["p-second"]],
+        "SELECT minSizeUm FROM minimum WHERE speciesId = 'sardina'": [[120_000]],
+    }.items():
+        for device in devices:
+            require(table(device, sql) == rows, f"{sql}: {rows}", table(device, sql))
+    require([row[0] for row in diario.good("-C", first, "fish", "judged-otherwise").lines] != [],
+            "reports that the new minimum judges otherwise are listed")
+    for device in devices:
+        diario.good("-C", device, "rebuild", "--check")
+        diario.good("-C", device, "verify")
+
+
 def check(path, folder):
     diario = Diario(path, folder)
     check_actor(diario, folder)
@@ -228,9 +301,11 @@ def check(path, folder):
         check_doors(diario, server, data)
         check_rules(server)
         check_race(server)
+        for name, order in ("first", (0, 1, 0)), ("second", (1, 0, 1)), ("turns", (0, 1, 1, 0)):
+            check_replicas(diario, server, name, order)
         require(server.stop() == 0, "the server stops")
     return (f"three flows by every door, {len(BAD)} rules in two languages, 1,000 commands of 8 "
-            "clients")
+            "clients, two devices in three orders")
 
 
 if __name__ == "__main__":

@@ -91,10 +91,10 @@ enum LengthRules {
         return Fish.Measure.Result(length)
     }
 
-    /// The height of the body's line above the table, where Fish.nobody gives one.
+    /// The height of the body's line above the table, if none is given.
     private static let defaultHeightUm: Int64 = 8000
 
-    /// An image that has the marks in it, where Fish.nobody says how large it is.
+    /// An image that has the marks in it, for an image of unknown size.
     private static func extent(of shapes: [MarkShape]) -> Fish.Image {
         var (right, bottom): (Int64, Int64) = (1, 1)
         for shape in shapes {
@@ -108,7 +108,7 @@ enum LengthRules {
                 }
             for point in points { (right, bottom) = (max(right, point.x), max(bottom, point.y)) }
         }
-        // A margin, so that no mark is at the edge of an image that Fish.nobody described.
+        // A margin, so that no mark is at the edge of it.
         return Fish.Image(widthPx: right / 1000 * 2 + 1, heightPx: bottom / 1000 * 2 + 1)
     }
 

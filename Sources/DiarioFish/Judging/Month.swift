@@ -22,7 +22,4 @@ package struct Month: Equatable, Sendable {
 
     /// January to December.
     package static var all: [Month] { (1...12).map { Month(at: $0) } }
-
-    /// The month that comes so many months later, from 0 on.
-    package func advanced(by count: Int) -> Month { Month(at: (number - 1 + count) % 12 + 1) }
 }

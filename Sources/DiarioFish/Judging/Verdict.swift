@@ -9,17 +9,6 @@ package struct SpeciesRule: Equatable, Sendable {
         self.minimum = minimum
         self.season = season
     }
-
-    /// The species in season in a month, in the catalogue's order, without the one that failed.
-    ///
-    /// Each still has to exceed its own minimum.
-    package static func alternatives(
-        to speciesID: String?,
-        in month: Month,
-        of catalogue: [SpeciesRule]
-    ) -> [SpeciesRule] {
-        catalogue.filter { $0.speciesID != speciesID && !$0.season.isClosed(in: month) }
-    }
 }
 
 /// The two answers about a fish, neither of which depends on the other.

@@ -16,10 +16,6 @@ package struct Measurement: Equatable, Sendable {
     package let cameraHeightUm: Int64?
     package let warnings: [MeasuringWarning]
 
-    /// True if two measurements of one fish differ by more than twice what their errors allow.
-    package func isApart(from other: Measurement) -> Bool {
-        let apart = Double(lengthUm - other.lengthUm)
-        let (own, its) = (Double(sigmaUm), Double(other.sigmaUm))
-        return apart * apart > 4 * (own * own + its * its)
-    }
+    /// The lengths that a fish may have, in micrometres.
+    static let lengthRange: ClosedRange<Int64> = 1000...5_000_000
 }

@@ -21,7 +21,7 @@ extension MeasuringInput {
         // A size that is just enough is not to fall short of it by a rounding.
         let across = scene.object.acrossUm / view.unit + 1e-9
         guard across >= 20 else { throw MeasuringRefusal(.tooSmall, .reference) }
-        guard LengthText.range ~= um else { throw MeasuringRefusal(.outOfRange, .length) }
+        guard Measurement.lengthRange ~= um else { throw MeasuringRefusal(.outOfRange, .length) }
         guard let start = MarkPoint(scene.fish[0]), let end = MarkPoint(scene.fish.last ?? .zero)
         else { throw MeasuringRefusal(.outsideImage, .fish) }
         let marking = markingVariance(scene, view, length)

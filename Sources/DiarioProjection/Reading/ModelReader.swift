@@ -1,6 +1,5 @@
 package import DiarioCore
 import DiarioSQLite
-package import DiarioSchema
 
 /// Answers queries from generations of read models, without changing them.
 package final class ModelReader {
