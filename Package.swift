@@ -256,6 +256,7 @@ package.targets.append(
             "Diario", "DiarioEngine", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioZstd",
             "DiarioFormat", "DiarioFrames", "DiarioLog", "DiarioSQLite", "DiarioSync",
             "DiarioTransport", "DiarioServer", "DiarioSimulation", "DiarioHTTP", "DiarioPictures",
+            "DiarioFish",
         ],
         path: "Tests/DiarioFuzz"
     )

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -51,6 +52,27 @@ size_t diario_http_head_size(const diario_http_exchange *exchange) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(exchange->connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     return info == NULL ? 0 : info->header_size;
+}
+
+int32_t diario_http_peer(const diario_http_exchange *exchange, uint64_t *network) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(exchange->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    if (info == NULL || info->client_addr == NULL) return -1;
+    if (info->client_addr->sa_family == AF_INET) {
+        const struct sockaddr_in *found = (const struct sockaddr_in *)info->client_addr;
+        *network = ntohl(found->sin_addr.s_addr);
+        return *network >> 24 == 127;
+    }
+    if (info->client_addr->sa_family != AF_INET6) return -1;
+    const struct in6_addr *found = &((const struct sockaddr_in6 *)info->client_addr)->sin6_addr;
+    const uint8_t *bytes = found->s6_addr;
+    /* An IPv4 address that comes to a socket of IPv6 is the one that it says. */
+    size_t first = IN6_IS_ADDR_V4MAPPED(found) ? 12 : 0, count = first > 0 ? 4 : 8;
+    *network = 0;
+    for (size_t index = first; index < first + count; index++) {
+        *network = *network << 8 | bytes[index];
+    }
+    return first > 0 ? *network >> 24 == 127 : IN6_IS_ADDR_LOOPBACK(found) != 0;
 }
 
 void diario_http_allow(diario_http_exchange *exchange, int64_t milliseconds) {

@@ -285,6 +285,16 @@ public enum Limits {
     public static let newsWaitSecondsMax = 60
     /// Seconds for which a reader of events waits with one request.
     public static let longPollSecondsMax = 30
+    /// Requests in a second from one address that needs no token, as the old app's.
+    ///
+    /// Ten times as many after a rest; above: told when to come again.
+    package static let oldAppRequestRateMax = 20
+
+    /// Addresses whose requests are counted.
+    ///
+    /// Above: all begin anew.
+    package static let oldAppAddressCountMax = 10_000
+
     /// Bytes of the first line and the headers of a request over HTTP.
     ///
     /// Above: refused.

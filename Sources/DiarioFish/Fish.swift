@@ -64,6 +64,12 @@ public enum Fish {
             .command { (input: ReportReview, space) throws(BrokenRule) in
                 try ReportRules.review(input, in: space)
             },
+            .command { (input: ReportImport, space) throws(BrokenRule) in
+                try ImportRules.take(input, in: space)
+            },
+            .command { (input: OldReceive, space) throws(BrokenRule) in
+                try OldAppRules.receive(input, in: space)
+            },
             .command { (input: PreferenceSet, space) throws(BrokenRule) in
                 try PreferenceRules.set(input, in: space)
             },
@@ -89,6 +95,9 @@ public enum Fish {
                 try retire(input, in: space)
             },
             .view { (input: Judge, space) throws(BrokenRule) in try judge(input, in: space) },
+            .view { (input: OldSpecies, space) throws(BrokenRule) in
+                try OldAppRules.species(input, in: space)
+            },
             .view { (input: Measure, space) throws(BrokenRule) in
                 try LengthRules.measure(input, in: space)
             },

@@ -9,6 +9,8 @@ package struct HTTPRequest: Sendable {
     /// By name in lower case; several of one name are one, with commas between.
     package var headers: [String: String]
     package var body: [UInt8]
+    /// Who asks; nil if nobody knows.
+    package var peer: Peer?
     /// The handler's note of when it made the request wait; nil at the first turn.
     package var note: UInt64?
 
@@ -34,5 +36,18 @@ package struct HTTPRequest: Sendable {
         self.query = query
         self.headers = headers
         self.body = body
+    }
+
+    /// The address that a request comes from.
+    package struct Peer: Hashable, Sendable {
+        /// The network: all of an IPv4 address, the first half of an IPv6 address.
+        package var network: UInt64
+        /// True if it is this machine.
+        package var isLoopback: Bool
+
+        package init(network: UInt64, isLoopback: Bool) {
+            self.network = network
+            self.isLoopback = isLoopback
+        }
     }
 }

@@ -49,14 +49,16 @@ extension ServedSpaces {
     }
 
     /// Runs `body`, which records a few events, while nobody else records in the space.
+    ///
+    /// Without a token the rate is bounded by the caller.
     package func recording<Value>(
         in space: NamedSpace,
-        with token: Token,
+        with token: Token?,
         size: Int,
         at now: Timestamp,
         _ body: () throws -> Value
     ) throws -> Value {
-        try take(1, of: \.events, token, at: now)
+        if let token { try take(1, of: \.events, token, at: now) }
         return try authority(of: space).whileAlone { outline, _ in
             try Self.checkQuota(of: space, outline, 1, size: size)
             return try body()

@@ -42,6 +42,9 @@ enum Subject: String, CaseIterable {
     case listing
     case request
     case picture
+    case fishReports = "fish-reports"
+    case fishForm = "fish-form"
+    case fishInput = "fish-input"
 
     /// Runs the parser once, and checks what it says about bytes that it takes.
     func run(_ bytes: [UInt8]) {
@@ -82,6 +85,9 @@ enum Subject: String, CaseIterable {
         case .listing: ReplySubject.listing(bytes)
         case .request: RequestSubject.run(bytes)
         case .picture: PictureSubject.run(bytes)
+        case .fishReports: FishSubject.reports(bytes)
+        case .fishForm: FishSubject.form(bytes)
+        case .fishInput: FishSubject.input(bytes)
         }
     }
 

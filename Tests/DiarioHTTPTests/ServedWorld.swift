@@ -24,6 +24,7 @@ struct ServedWorld {
     init(
         packs: [Pack]? = nil,
         newerPacks: [Pack] = [],
+        oldApp: OldApp? = nil,
         spaceCountMax: Int = Limits.servedSpaceCountMax,
         modelCountMax: Int = Limits.servedModelCountMax,
         questionTimeMax: Duration = .seconds(Limits.querySecondsMax)
@@ -41,6 +42,7 @@ struct ServedWorld {
             ServedSpaces(store, control),
             SealedFiles(store, directory),
             newerPacks: newerPacks,
+            oldApp: oldApp,
             spaceCountMax: spaceCountMax,
             modelCountMax: modelCountMax,
             questionTimeMax: questionTimeMax

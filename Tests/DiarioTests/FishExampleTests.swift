@@ -47,7 +47,9 @@ import Testing
     /// an event that refers to another one of its batch.
     private static func call(for event: JSON, of pack: Pack) -> Call? {
         guard let type = text(event, "type"), event.member("version") == nil,
-            let declaration = pack.declarations.first(where: { $0.events == [type] }),
+            let declaration = pack.declarations.first(where: {
+                $0.events == [type] && !$0.name.hasPrefix("fish.old.")
+            }),
             let body = event.member("payload")?.item.value, case .object(let payload) = body,
             ["app", nil].contains(text(body, "source"))
         else { return nil }

@@ -111,6 +111,10 @@ size_t diario_http_parameters(const diario_http_exchange *exchange, diario_http_
 /* Bytes of the head, with the first line. */
 size_t diario_http_head_size(const diario_http_exchange *exchange);
 
+/* The network that the client's address is in: all of an IPv4 address, the first half of an IPv6
+ * address. Returns 1 if the client is on this machine, 0 if not, -1 if nobody knows. */
+int32_t diario_http_peer(const diario_http_exchange *exchange, uint64_t *network);
+
 /* The connection is broken off if this step of the exchange takes longer; 0: it may. */
 void diario_http_allow(diario_http_exchange *exchange, int64_t milliseconds);
 /* From a callback only, before anybody else knows that the exchange waits. */

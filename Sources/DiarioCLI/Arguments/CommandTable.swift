@@ -10,7 +10,10 @@ extension Command {
         ("Ask", [query, sql, rebuild, quarantineList, quarantineShow, quarantineRetry]),
         (
             "Commands of packs",
-            [commands, actorSet, actorShow, actorRemove, fishSimulate, fishCoin, fishPictures]
+            [
+                commands, actorSet, actorShow, actorRemove, fishExport, fishImport, fishSimulate,
+                fishCoin, fishPictures,
+            ]
         ),
         ("Packs", [schemaCheck, schemaList, schemaAdopt, schemaTypes]),
         (

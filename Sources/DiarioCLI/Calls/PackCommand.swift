@@ -314,7 +314,11 @@ enum PackCommand {
                 ["program", $0.name, $0.summary]
             }
             guard packs.count == 1 else { continue }
-            rows += pack.sql.queries.map {
+            // A command of the program stands before a query of its name.
+            let queries = pack.sql.queries.filter {
+                Command.named("\(pack.name) \($0.name)") == nil
+            }
+            rows += queries.map {
                 ["query", "\(pack.name) \($0.name)", CellText.oneLine($0.title)]
             }
         }

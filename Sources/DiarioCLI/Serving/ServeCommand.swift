@@ -22,6 +22,11 @@ extension Command {
             SIGTERM and SIGINT end it: requests under way are answered first, but for queries. A
             second signal ends it at once, and nothing that was acknowledged is lost.
 
+            With --legacy-fish it also answers the old app of the pack fish at
+            /fish/handleFishes.php and /fish/handleReport.php, as schema/fish/README.md says. That
+            app has no token, so only this machine may ask, for example a proxy on it, unless
+            --legacy-open lets everybody record reports who reaches the server.
+
             Tokens are as good as passwords. Between machines use TLS, with --tls-cert and --tls-key
             or by a proxy in front, and let the server listen on 127.0.0.1 behind it.
             """,
@@ -39,6 +44,9 @@ extension Command {
             ),
             .value("tls-cert FILE", "the certificate in PEM, with those that vouch for it", .file),
             .value("tls-key FILE", "its key in PEM, without a password", .file),
+            .value("legacy-fish SPACE", "answer the old app of the pack fish from this space"),
+            .flag("legacy-open", "with --legacy-fish: also on other machines, without a token"),
+            .choice("legacy-unit", ["mm", "cm"], "with --legacy-fish: its unit of length (mm)"),
             .choice(
                 "log",
                 ["quiet", "requests"],
@@ -50,6 +58,8 @@ extension Command {
             "diario serve --data ./served": "for this machine only",
             "diario serve --data ./served --listen 0.0.0.0:8443 --tls-cert c.pem --tls-key k.pem":
                 "for others, with TLS",
+            "diario serve --data ./served --legacy-fish orbetello --legacy-unit cm":
+                "also for the old app, behind a proxy",
         ],
         run: { try ServeCommand(call: $0).run() }
     )
@@ -70,6 +80,7 @@ struct ServeCommand {
 
     func run() throws {
         var configuration = try configuration()
+        let oldApp = try oldApp()
         let newerPacks = try newerPacks()
         // From here on a signal ends the server in good order.
         Interrupt.catchSignals()
@@ -80,7 +91,13 @@ struct ServeCommand {
                 let log = requestLog()
                 defer { log?.close() }
                 configuration.log = log
-                let handler = ServedDirectory(served, files, newerPacks: newerPacks)
+                let handler = ServedDirectory(
+                    served,
+                    files,
+                    newerPacks: newerPacks,
+                    oldApp: oldApp
+                )
+                try oldApp?.check(in: handler)
                 try HTTPServer.serve(handler, configuration) {
                     try wait($0, configuration, name)
                 }
@@ -105,6 +122,12 @@ struct ServeCommand {
             note(
                 "tokens travel in plain text to other machines. Give --tls-cert and --tls-key, or "
                     + "listen on 127.0.0.1 behind a proxy that has them"
+            )
+        }
+        if call.has("legacy-open") {
+            note(
+                "whoever reaches \(server.url) may record reports in "
+                    + "\(call.value("legacy-fish") ?? ""), since the old app has no token"
             )
         }
         if server.connectionCountMax < configuration.connectionCountMax {
@@ -142,6 +165,22 @@ struct ServeCommand {
             throw Failure.usage("--tls-cert and --tls-key go together", in: call.command)
         }
         return configuration
+    }
+
+    /// The old app's side; nil if it is not wanted.
+    private func oldApp() throws -> OldApp? {
+        let unit = try call.arguments.choice("legacy-unit", ["mm", "cm"].map { ($0, $0) })
+        guard let name = call.value("legacy-fish") else {
+            for option in ["legacy-open", "legacy-unit"] where call.has(option) {
+                throw Failure.usage("--\(option) goes with --legacy-fish", in: call.command)
+            }
+            return nil
+        }
+        return OldApp(
+            space: try call.spaceName(name),
+            unit: unit ?? "mm",
+            isOpen: call.has("legacy-open")
+        )
     }
 
     private func contents(of path: String) throws -> String {

@@ -18,6 +18,33 @@ package struct Month: Equatable, Sendable {
         number = CivilTime.day(at: days).month
     }
 
+    /// The month that a text names: its number, or its Italian or English name in any case.
+    package init?(named text: String) {
+        let bytes = Array(text.utf8)
+        if !bytes.isEmpty, bytes.count <= 2, bytes.allSatisfy({ 0x30...0x39 ~= $0 }) {
+            self.init(bytes.reduce(0) { $0 * 10 + Int($1 - 0x30) })
+            return
+        }
+        let key = TextKey.of(text, .same)
+        let index = Self.names.firstIndex {
+            $0.italian.hasBytes(of: key) || $0.english.hasBytes(of: key)
+        }
+        guard let index else { return nil }
+        self.init(at: index + 1)
+    }
+
+    /// The Italian name, in small letters.
+    package var italianName: String { Self.names[number - 1].italian }
+
+    private static var names: [(italian: String, english: String)] {
+        [
+            ("gennaio", "january"), ("febbraio", "february"), ("marzo", "march"),
+            ("aprile", "april"), ("maggio", "may"), ("giugno", "june"), ("luglio", "july"),
+            ("agosto", "august"), ("settembre", "september"), ("ottobre", "october"),
+            ("novembre", "november"), ("dicembre", "december"),
+        ]
+    }
+
     private init(at number: Int) { self.number = number }
 
     /// January to December.

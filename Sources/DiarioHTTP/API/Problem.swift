@@ -188,6 +188,15 @@ package struct Problem: Error, Sendable {
 }
 
 extension Problem {
+    /// A path that leads nowhere.
+    static var nothingHere: Problem {
+        Problem(
+            .notFound,
+            "There is nothing at this path.",
+            remedy: "Spaces are at /v1/spaces/NAME."
+        )
+    }
+
     /// The problem of a request that threw `error`: the one place where errors become problems.
     init(_ error: any Error) {
         switch error {

@@ -78,37 +78,63 @@ struct ServedCall {
         texts: [String: String]? = nil,
         _ answered: @escaping @Sendable (CallAnswer) -> HTTPAnswer
     ) -> Reading<HTTPAnswer> {
-        let (directory, name, token) = (directory, question.space, question.token)
+        let space = CalledSpace(
+            directory: directory,
+            name: question.space,
+            token: question.token
+        )
         return directory.reading(for: question) { stop in
-            let space = try directory.space(name)
-            let answer = try space.oneCallAtATime {
-                try directory.withModels(of: name, until: stop) { models in
-                    var call = call
-                    let declaration = try models.declaration(of: call, kind)
-                    if let texts { call.input = try declaration.input(texts, call.language) }
-                    guard kind == .command, !call.isDryRun else {
-                        return try models.call(call, of: Domains.all)
-                    }
-                    // What takes long is done before others have to wait.
-                    try models.update([String(call.name.prefix { $0 != "." })])
-                    return try directory.served.recording(
-                        in: name,
-                        with: token,
-                        size: call.input.count,
-                        at: directory.now
-                    ) { try models.call(call, of: Domains.all) }
-                }
-            }
-            if answer.isNew { space.ringIfGrown() }
-            return answered(answer)
+            answered(try space.call(call, kind, texts: texts, until: stop))
         }
     }
 }
 
+/// A space whose commands and views are called by the bearer of a token, or by nobody.
+struct CalledSpace: Sendable {
+    let directory: ServedDirectory
+    let name: NamedSpace
+    let token: Token?
+
+    /// Calls with read models that hold all that was recorded; `texts` are the input of a view as
+    /// an address has it.
+    func call(
+        _ call: Call,
+        _ kind: Declaration.Kind,
+        texts: [String: String]? = nil,
+        until stop: BuildStop
+    ) throws -> CallAnswer {
+        let space = try directory.space(name)
+        let answer = try space.oneCallAtATime {
+            try directory.withModels(of: name, until: stop) { models in
+                var call = call
+                let declaration = try models.declaration(of: call, kind)
+                if let texts { call.input = try declaration.input(texts, call.language) }
+                guard kind == .command, !call.isDryRun else {
+                    return try models.call(call, of: Domains.all)
+                }
+                // What takes long is done before others have to wait.
+                try models.update([String(call.name.prefix { $0 != "." })])
+                return try directory.served.recording(
+                    in: name,
+                    with: token,
+                    size: call.input.count,
+                    at: directory.now
+                ) { try models.call(call, of: Domains.all) }
+            }
+        }
+        if answer.isNew { space.ringIfGrown() }
+        return answer
+    }
+}
+
 extension Question {
+    var language: Language { request.language }
+}
+
+extension HTTPRequest {
     /// The language that the texts for people are wanted in.
     var language: Language {
-        request.headers["accept-language"].flatMap { Language(accepted: $0) } ?? .english
+        headers["accept-language"].flatMap { Language(accepted: $0) } ?? .english
     }
 }
 

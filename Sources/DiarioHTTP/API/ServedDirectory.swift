@@ -1,5 +1,6 @@
 import Diario
 import DiarioCore
+import DiarioFish
 package import DiarioSchema
 package import DiarioServer
 import DiarioStorage
@@ -12,6 +13,7 @@ package final class ServedDirectory: Sendable {
     /// Packs that spaces get which use an older version.
     private let newerPacks: [Pack]
     let questionTimeMax: Duration
+    let oldApp: OldApp?
     private let spaces: Mutex<OpenSpaces>
     /// Held while a space is opened: those that are open are served meanwhile.
     private let opening = Mutex<Void>(())
@@ -24,6 +26,7 @@ package final class ServedDirectory: Sendable {
         _ served: ServedSpaces,
         _ files: SealedFiles,
         newerPacks: [Pack] = [],
+        oldApp: OldApp? = nil,
         spaceCountMax: Int = Limits.servedSpaceCountMax,
         modelCountMax: Int = Limits.servedModelCountMax,
         questionTimeMax: Duration = .seconds(Limits.querySecondsMax)
@@ -32,6 +35,7 @@ package final class ServedDirectory: Sendable {
         self.served = served
         self.files = files
         self.newerPacks = newerPacks
+        self.oldApp = oldApp
         self.questionTimeMax = questionTimeMax
     }
 
@@ -130,6 +134,11 @@ extension ServedDirectory: HTTPHandler {
     package func admit(_ head: HTTPRequest) -> BodyAdmission {
         do {
             let route = try route(of: head)
+            if case .oldApp = route {
+                // The old app says nothing of the type of what it sends.
+                try oldApp?.admit(head)
+                return .bytes(max: head.method == "POST" ? OldForm.sizeMax : 0)
+            }
             guard head.method == "POST", case .space(let name, let part) = route else {
                 return .bytes(max: 0)
             }
@@ -166,6 +175,9 @@ extension ServedDirectory: HTTPHandler {
         }
         switch route {
         case .health: return .answer(try health())
+        case .oldApp(let path):
+            guard let oldApp else { throw Problem.nothingHere }
+            return try oldApp.reply(to: request, path, in: self)
         case .metrics: return .answer(metrics())
         case .description:
             return .answer(
@@ -246,13 +258,8 @@ extension ServedDirectory: HTTPHandler {
     // MARK: What holds for every request
 
     private func route(of request: HTTPRequest) throws -> Route {
-        guard let route = Route(path: request.path) else {
-            throw Problem(
-                .notFound,
-                "There is nothing at this path.",
-                remedy: "Spaces are at /v1/spaces/NAME."
-            )
-        }
+        guard let route = Route(path: request.path) else { throw Problem.nothingHere }
+        if case .oldApp = route, oldApp == nil { throw Problem.nothingHere }
         guard route.methods.contains(request.method) else {
             throw Problem(
                 .method,

@@ -20,6 +20,13 @@ import CMicrohttpd
     /// Bytes of the first line and the headers.
     var headSize: Int { unsafe diario_http_head_size(pointer) }
 
+    /// The address of the client; nil if the library does not know it.
+    var peer: HTTPRequest.Peer? {
+        var network: UInt64 = 0
+        let kind = unsafe diario_http_peer(pointer, &network)
+        return kind < 0 ? nil : HTTPRequest.Peer(network: network, isLoopback: kind == 1)
+    }
+
     /// Names and values of the headers as they were sent.
     var headers: [(name: String, value: String)] {
         unsafe fields(diario_http_headers).map { ($0.name, $0.value ?? "") }

@@ -54,6 +54,7 @@ struct RequestHead: Sendable {
             query.append(HTTPRequest.Parameter(name, value))
         }
         request = HTTPRequest(handle.method, Self.origin(path), query: query, headers: headers)
+        request.peer = handle.peer
     }
 
     /// Two lengths, or a length and chunks, are read differently by different programs: they are

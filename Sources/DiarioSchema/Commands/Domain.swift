@@ -78,9 +78,12 @@ package struct Outcome<Result: NestedValues> {
     package init(_ result: Result) { self.result = result }
 
     /// Records an event after those that were given before.
+    package mutating func record(_ event: some NewEvent) { events.append(RecordedValues(event)) }
+
+    /// The same outcome with one more event.
     package func recording(_ event: some NewEvent) -> Outcome {
         var outcome = self
-        outcome.events.append(RecordedValues(event))
+        outcome.record(event)
         return outcome
     }
 }

@@ -1,35 +1,40 @@
 /// Reads comma-separated values (RFC 4180) row by row; lines may end with CRLF or LF.
-struct CSVReader {
+package struct CSVReader {
     private let bytes: [UInt8]
+    /// Between cells; some spreadsheets write a semicolon.
+    private let separator: UInt8
     private var offset = 0
     /// The line on which the next row starts, counted from 1.
-    private(set) var line = 1
+    package private(set) var line = 1
 
     /// Why a row cannot be read; nothing after it can be either.
-    struct Failure: Error {
-        let line: Int
-        let message: String
+    package struct Failure: Error {
+        package let line: Int
+        package let message: String
     }
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    package init(_ bytes: [UInt8], separator: UInt8 = 0x2c) {
+        self.bytes = bytes
+        self.separator = separator
+    }
 
     /// The cells of the next row; nil at the end of the file.
-    mutating func next() throws(Failure) -> [[UInt8]]? {
+    package mutating func next() throws(Failure) -> [[UInt8]]? {
         guard offset < bytes.count else { return nil }
         var cells: [[UInt8]] = []
         while true {
             cells.append(try nextCell())
             guard offset < bytes.count else { return cells }
-            let separator = bytes[offset]
+            let end = bytes[offset]
             offset += 1
-            if separator == 0x2c { continue }
-            if separator == 0x0d, offset < bytes.count, bytes[offset] == 0x0a { offset += 1 }
+            if end == separator { continue }
+            if end == 0x0d, offset < bytes.count, bytes[offset] == 0x0a { offset += 1 }
             line += 1
             return cells
         }
     }
 
-    /// The next cell, up to a comma, the end of the line or the end of the file.
+    /// The next cell, up to a separator, the end of the line or the end of the file.
     private mutating func nextCell() throws(Failure) -> [UInt8] {
         guard offset < bytes.count, bytes[offset] == 0x22 else { return try nextPlainCell() }
         let start = line
@@ -48,7 +53,7 @@ struct CSVReader {
             case 0x22:
                 cell.append(0x22)
                 offset += 1
-            case 0x2c, 0x0a: return cell
+            case separator, 0x0a: return cell
             case 0x0d where offset + 1 == bytes.count || bytes[offset + 1] == 0x0a: return cell
             default:
                 throw Failure(
@@ -64,7 +69,7 @@ struct CSVReader {
         let start = offset
         while offset < bytes.count {
             switch bytes[offset] {
-            case 0x2c, 0x0a: return Array(bytes[start..<offset])
+            case separator, 0x0a: return Array(bytes[start..<offset])
             case 0x22:
                 throw Failure(
                     line: line,

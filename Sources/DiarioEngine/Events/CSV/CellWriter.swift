@@ -16,7 +16,9 @@ package struct CellWriter {
 
     /// Appends a text that may hold anything.
     package func append(text: some Collection<UInt8>, to output: inout [UInt8]) {
-        let isFormula = guardsFormulas && text.first.map(Self.formulaStarts.contains) ?? false
+        // What begins with apostrophes before it gets one more, so that it can be taken off again.
+        let first = guardsFormulas ? text.first { $0 != UInt8(ascii: "'") } : nil
+        let isFormula = first.map(Self.formulaStarts.contains) ?? false
         // An empty text has quotes, so that it differs from what is absent.
         let isQuoted =
             text.isEmpty

@@ -1,0 +1,110 @@
+import DiarioCore
+import DiarioSchema
+
+// The old interface: schema/fish/README.md.
+
+enum OldAppRules {
+    /// The species in the form of the old app, those of a month alone if one is named.
+    static func species(
+        _ input: Fish.OldSpecies,
+        in space: any CommandSpace
+    ) throws(BrokenRule) -> Fish.OldSpecies.Result {
+        var month: Month?
+        if let text = input.month {
+            month = Month(named: text)
+            guard month != nil else { throw OldRule.month.broken("month", text) }
+        }
+        let unit = unit(input.unit)
+        let rows = space.rows("species", ["day": .text(Fish.today(space).text)])
+        var list: [Fish.OldSpeciesItem] = []
+        for row in rows {
+            guard let mask = row.integer("seasonMask"), let season = Season(mask: Int(mask)),
+                let id = row.text("speciesId")
+            else { continue }
+            if let month, season.isClosed(in: month) { continue }
+            list.append(
+                Fish.OldSpeciesItem(
+                    id: row.integer("ordinal").map { "\($0)" } ?? id,
+                    commName: row.text("nameIt") ?? id,
+                    sciName: row.text("nameSci") ?? "",
+                    minSize: row.integer("minSizeUm").map { unit.text(um: $0) }
+                        ?? "0",
+                    reproduction: Month.all.filter { season.isClosed(in: $0) }
+                        .map { $0.italianName }.joined(separator: ", ")
+                )
+            )
+        }
+        return Fish.OldSpecies.Result(species: list)
+    }
+
+    /// Takes a report of the old app, which is of the day on which it comes.
+    ///
+    /// The same again within ten minutes is the same report: people tap twice.
+    static func receive(
+        _ input: Fish.OldReceive,
+        in space: any CommandSpace
+    ) throws(BrokenRule) -> Outcome<Fish.OldReceive.Result> {
+        let day = Fish.today(space)
+        var catalogue = OldCatalogue(space)
+        let id = try catalogue.species(input.idFish, input.fishName, on: day)
+        let length = try OldText.length(input.detectedSize, in: unit(input.unit))
+        let size = try OldText.truth(input.eligibilitySize, "eligibilitySize")
+        let date = try OldText.truth(input.eligibilityDate, "eligibilityDate")
+        let origin = try OldText.origin(input.origin)
+        let production = try OldText.production(input.production)
+        let place = try catalogue.place(input.townReport)
+        let judged = try Fish.Judgement(
+            speciesID: id,
+            lengthUm: length,
+            sigmaUm: nil,
+            on: day,
+            zone: Fish.everywhere,
+            origin: origin.rawValue,
+            production: production.rawValue,
+            in: space
+        )
+        guard judged.verdict.eligibilitySize == size else {
+            throw OldRule.answers.broken("eligibilitySize", input.eligibilitySize)
+        }
+        guard judged.verdict.eligibilityDate == date else {
+            throw OldRule.answers.broken("eligibilityDate", input.eligibilityDate)
+        }
+        let since = space.now.milliseconds - repeatedMilliseconds
+        let same = space.rows("old-app-reports", ["since": .integer(since)]).first { row in
+            row.text("speciesId") == id && row.text("placeId") == place
+                && row.integer("lengthUm") == length
+                && row.text("origin") == origin.rawValue
+                && row.text("production") == production.rawValue
+        }
+        if let known = same?.text("reportId") {
+            return Outcome(Fish.OldReceive.Result(reportId: known))
+        }
+        return Outcome(Fish.OldReceive.Result()).recording(
+            Fish.Recorded.ReportFiled(
+                speciesId: id,
+                placeId: place,
+                observedOn: day,
+                lengthUm: length,
+                method: .unknown,
+                minSizeUm: judged.rule.minimum.lengthUm,
+                minSizeKind: Fish.same(judged.minSizeKind),
+                seasonMask: Int64(judged.rule.season.mask),
+                zoneId: Fish.everywhere,
+                sizeResult: Fish.same(judged.sizeResult),
+                isBorderline: false,
+                dateResult: judged.dateResult,
+                applicability: judged.applies,
+                origin: Fish.same(origin),
+                production: Fish.same(production),
+                source: .legacyHttp
+            )
+        )
+    }
+
+    private static let repeatedMilliseconds: Int64 = 10 * 60 * 1000
+
+    /// The unit of lengths that are written without one.
+    static func unit(_ unit: Fish.Unit?) -> ReportUnit {
+        unit.flatMap { ReportUnit(rawValue: $0.rawValue) } ?? .millimetres
+    }
+}

@@ -1,0 +1,278 @@
+import DiarioCore
+import DiarioSchema
+
+// Reports of files: schema/fish/README.md.
+
+enum ImportRules {
+    /// Takes the rows that can be taken, each once, and says why the others cannot.
+    static func take(
+        _ input: Fish.ReportImport,
+        in space: any CommandSpace
+    ) throws(BrokenRule) -> Outcome<Fish.ReportImport.Result> {
+        var reading = RowReading(input, space)
+        var taken: [(Fish.Recorded.ReportFiled, Fish.ImportedRow)] = []
+        var refused: [Fish.RefusedRow] = []
+        var known: Int64 = 0
+        for row in input.rows {
+            do throws(BrokenRule) {
+                guard try reading.isNew(row) else {
+                    known += 1
+                    continue
+                }
+                taken.append((try reading.report(row), row))
+                reading.note(row)
+            } catch {
+                refused.append(
+                    Fish.RefusedRow(
+                        line: row.line,
+                        rule: error.rule,
+                        field: error.field,
+                        value: error.value,
+                        message: error.message[space.language]
+                    )
+                )
+            }
+        }
+        var outcome = Outcome(
+            Fish.ReportImport.Result(
+                imported: Int64(taken.count),
+                known: known,
+                refused: refused
+            )
+        )
+        for (report, row) in taken {
+            outcome.record(report)
+            outcome.record(
+                Fish.Recorded.ReportImported(
+                    reportId: report.reportId ?? "",
+                    importId: input.importId,
+                    rowSha256: row.rowSha256,
+                    line: row.line,
+                    idFish: row.idFish,
+                    fishName: row.fishName,
+                    detectedSize: row.detectedSize,
+                    eligibilitySize: row.eligibilitySize,
+                    eligibilityDate: row.eligibilityDate,
+                    origin: row.origin,
+                    production: row.production,
+                    townReport: row.townReport
+                )
+            )
+        }
+        return outcome
+    }
+}
+
+/// Reads rows as reports, with what was asked of the space for rows before.
+private struct RowReading {
+    private let space: any CommandSpace
+    private let unit: ReportUnit
+    private let day: CivilDay
+    private var catalogue: OldCatalogue
+    private var knownSpecies: [String] = []
+    private var knownPlaces: [String] = []
+    private var knownReferences: [String] = []
+    /// Of rows that were taken in this call.
+    private var hashes: [[UInt8]] = []
+    private var ids: [String] = []
+
+    init(_ input: Fish.ReportImport, _ space: any CommandSpace) {
+        self.space = space
+        unit = OldAppRules.unit(input.unit)
+        day = input.on ?? Fish.today(space)
+        catalogue = OldCatalogue(space)
+    }
+
+    /// False if the row was imported before, or its report is here under the id that it names.
+    func isNew(_ row: Fish.ImportedRow) throws(BrokenRule) -> Bool {
+        if hashes.contains(row.rowSha256) { return false }
+        if space.row("imported-row", ["rowSha256": .blob(row.rowSha256)]) != nil { return false }
+        guard let id = row.reportId else { return true }
+        if ids.contains(where: { $0.hasBytes(of: id) }) {
+            throw OldRule.otherReport.broken("reportId", id)
+        }
+        return space.row("report", ["reportId": .text(id)]) == nil
+    }
+
+    mutating func note(_ row: Fish.ImportedRow) {
+        hashes.append(row.rowSha256)
+        if let id = row.reportId { ids.append(id) }
+    }
+
+    mutating func report(
+        _ row: Fish.ImportedRow
+    ) throws(BrokenRule) -> Fish.Recorded.ReportFiled {
+        let day = try Fish.notInFuture(
+            try Self.day(row.observedOn, "observedOn") ?? day,
+            field: "observedOn",
+            space
+        )
+        let species = try species(row, on: day)
+        let length = try OldText.length(row.detectedSize, in: try lengthUnit(row.unit))
+        let size = try OldText.truth(row.eligibilitySize, "eligibilitySize")
+        let date = try OldText.truth(row.eligibilityDate, "eligibilityDate")
+        let origin = try OldText.origin(row.origin)
+        let production = try OldText.production(row.production)
+        let place = try place(row)
+        let sigma = try Self.number(row.sigmaUm, "sigmaUm", in: 0...5_000_000)
+        let rule = try rule(row, of: species, on: day)
+        guard let month = Month(day.month) else { preconditionFailure("a day has a month") }
+        let verdict = Verdict(lengthUm: length, sigmaUm: sigma, rule: rule, month: month)
+        guard verdict.eligibilitySize == size else {
+            throw OldRule.answers.broken("eligibilitySize", row.eligibilitySize)
+        }
+        guard verdict.eligibilityDate == date else {
+            throw OldRule.answers.broken("eligibilityDate", row.eligibilityDate)
+        }
+        let method = Fish.ReportAmendedMethod(rawValue: row.method ?? "unknown")
+        guard let method else { throw OldRule.number.broken("method", row.method) }
+        if let reference = row.referenceId { try check(reference: reference) }
+        if let place = row.boughtPlaceId { try check(place: place, "boughtPlaceId") }
+        let applicability = DiarioFish.Applicability(origin: origin, production: production)
+        return Fish.Recorded.ReportFiled(
+            reportId: row.reportId ?? Self.id(row.rowSha256),
+            speciesId: species,
+            placeId: place,
+            observedOn: day,
+            lengthUm: length,
+            sigmaUm: sigma,
+            method: method,
+            referenceId: row.referenceId,
+            minSizeUm: rule.minimum.lengthUm,
+            minSizeKind: Fish.ReportFiledMinSizeKind(rawValue: rule.minimum.kind) ?? .unknown,
+            seasonMask: Int64(rule.season.mask),
+            zoneId: try Self.zone(row),
+            sizeResult: Fish.ReportFiledSizeResult(rawValue: verdict.size.rawValue) ?? .unknown,
+            isBorderline: try row.isBorderline.map { (text) throws(BrokenRule) in
+                try OldText.truth(text, "isBorderline")
+            } ?? verdict.isBorderline,
+            dateResult: Fish.same(verdict.date),
+            applicability: Fish.same(applicability),
+            origin: Fish.same(origin),
+            production: Fish.same(production),
+            source: .import,
+            boughtOn: try Self.day(row.boughtOn, "boughtOn"),
+            boughtPlaceId: row.boughtPlaceId
+        )
+    }
+
+    /// The same row has the same id wherever it is imported.
+    private static func id(_ sha256: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        var text = Array("import-".utf8)
+        for byte in sha256.prefix(12) {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 0xf)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    // MARK: The catalogue
+
+    private mutating func species(
+        _ row: Fish.ImportedRow,
+        on day: CivilDay
+    ) throws(BrokenRule) -> String {
+        guard let id = row.speciesId else {
+            return try catalogue.species(row.idFish, row.fishName, on: day)
+        }
+        if knownSpecies.contains(where: { $0.hasBytes(of: id) }) { return id }
+        guard space.row("species", ["speciesId": .text(id)]) != nil else {
+            throw OldRule.species.broken("speciesId", id)
+        }
+        knownSpecies.append(id)
+        return id
+    }
+
+    private mutating func place(_ row: Fish.ImportedRow) throws(BrokenRule) -> String {
+        guard let id = row.placeId else {
+            guard let town = row.townReport else { throw OldRule.missing.broken("townReport") }
+            return try catalogue.place(town)
+        }
+        if knownPlaces.contains(where: { $0.hasBytes(of: id) }) { return id }
+        guard let place = space.row("places", ["placeId": .text(id)]) else {
+            throw FishRule.unknownPlace.broken("placeId", id)
+        }
+        guard place.isTrue("isLeaf"), place.text("parentId") != nil else {
+            throw FishRule.municipality.broken("placeId", id)
+        }
+        knownPlaces.append(id)
+        return id
+    }
+
+    private func check(place id: String, _ field: String) throws(BrokenRule) {
+        guard space.row("places", ["placeId": .text(id)]) != nil else {
+            throw FishRule.unknownPlace.broken(field, id)
+        }
+    }
+
+    private mutating func check(reference id: String) throws(BrokenRule) {
+        if knownReferences.contains(where: { $0.hasBytes(of: id) }) { return }
+        _ = try Fish.reference(id, field: "referenceId", in: space)
+        knownReferences.append(id)
+    }
+
+    /// What the row was judged by, or if it does not say so, the catalogue of its day.
+    private func rule(
+        _ row: Fish.ImportedRow,
+        of species: String,
+        on day: CivilDay
+    ) throws(BrokenRule) -> SpeciesRule {
+        guard let kind = row.minSizeKind, let mask = row.seasonMask else {
+            let zone = try Self.zone(row)
+            return try Fish.species(species, on: day, zone: zone, in: space).rule
+        }
+        let least = try Self.number(row.minSizeUm, "minSizeUm", in: ReportUnit.range)
+        guard let minimum = MinimumSize(kind: kind, lengthUm: least) else {
+            throw FishRule.minimumSize.broken("minSizeKind", kind)
+        }
+        guard let number = try Self.number(mask, "seasonMask", in: 0...4095),
+            let season = Season(mask: Int(number))
+        else { throw OldRule.number.broken("seasonMask", mask) }
+        return SpeciesRule(speciesID: species, minimum: minimum, season: season)
+    }
+
+    // MARK: Texts
+
+    private func lengthUnit(_ text: String?) throws(BrokenRule) -> ReportUnit {
+        guard let text else { return unit }
+        guard let unit = ReportUnit(rawValue: text) else {
+            throw OldRule.number.broken("unit", text)
+        }
+        return unit
+    }
+
+    private static func zone(_ row: Fish.ImportedRow) throws(BrokenRule) -> String {
+        guard let zone = row.zoneId else { return Fish.everywhere }
+        let bytes = Array(zone.utf8)
+        let isName =
+            bytes.first.map { 0x61...0x7a ~= $0 } == true && bytes.last != 0x5f
+            && bytes.allSatisfy { 0x61...0x7a ~= $0 || 0x30...0x39 ~= $0 || $0 == 0x5f }
+            && !zip(bytes, bytes.dropFirst()).contains { $0 == 0x5f && $1 == 0x5f }
+        guard isName || zone.hasBytes(of: Fish.everywhere) else {
+            throw OldRule.number.broken("zoneId", zone)
+        }
+        return zone
+    }
+
+    private static func day(
+        _ text: String?,
+        _ field: String
+    ) throws(BrokenRule) -> CivilDay? {
+        guard let text else { return nil }
+        guard let day = CivilDay(text: text) else { throw OldRule.day.broken(field, text) }
+        return day
+    }
+
+    private static func number(
+        _ text: String?,
+        _ field: String,
+        in range: ClosedRange<Int64>
+    ) throws(BrokenRule) -> Int64? {
+        guard let text else { return nil }
+        guard let number = Int64(text), range.contains(number) else {
+            throw OldRule.number.broken(field, text)
+        }
+        return number
+    }
+}
