@@ -211,6 +211,9 @@ def check_actor(diario, folder):
     refused = diario.run(*start)
     require(refused.code == 1 and json.loads(refused.message)["rule"] == "actor", "nobody", refused)
     diario.good("-C", "local", "actor", "set", "u7")
+    require(diario.good(*start, "--dry-run").json["events"], "what it would record")
+    require(diario.good("-C", "local", "fish", "drafts", "--user", "u7", "--json").json == [],
+            "a dry run records nothing")
     diario.good(*start)
     require(diario.good("-C", "local", "fish", "drafts", "--user", "u7", "--json").json,
             "a draft of u7")

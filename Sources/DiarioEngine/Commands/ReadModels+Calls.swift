@@ -63,7 +63,8 @@ extension ReadModels {
         _ progress: Progress
     ) throws(DiarioError) -> CallAnswer? {
         let call = prepared.call
-        let moment = try Moment(of: space, forRecording: prepared.declaration.kind == .command)
+        let records = prepared.declaration.kind == .command && !call.isDryRun
+        let moment = try Moment(of: space, forRecording: records)
         if let answer = try prepared.earlierAnswer(in: space, head: moment.head) { return answer }
         let pack = prepared.pack
         try update([pack.name], progress: progress)
