@@ -121,6 +121,8 @@ import Testing
         #expect(found.count == 1010)
         let latin = Array("\(Self.header)\n\(Self.row)\n2,".utf8) + [0xe8, 0x2c, 0x31]
         #expect(Self.refusals(try Self.read(latin)) == ["3 encoding"])
+        let zero = "\(Self.header)\n" + Self.row.replacing("Acciuga", with: "Acc\0iuga")
+        #expect(Self.refusals(try Self.read(zero)) == ["2 encoding"])
     }
 
     @Test func aLongObjectLeavesTheOthers() throws {

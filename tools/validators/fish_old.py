@@ -192,6 +192,12 @@ def check_bad_rows(diario, old):
     name = first.split(",")[1]
     text = "\r\n".join([head, first, first.replace(name, "Tonno"), first.replace("1", "x", 1), "",
                         first + ",more", '"' + first, first.replace(TOWN, "Roma")])
+    dry = diario.run("-C", "copy", "fish", "import", "-", "--json", "--dry-run", "--on",
+                     "2016-02-10", stdin=f"{head}\n3,Sogliola,210,1,0,Altro,allevamento,Albinia\n")
+    require(dry.code == 0 and dry.json["imported"] == 1, "what would be taken", dry)
+    require(diario.good("-C", "copy", "sql", "SELECT count(*) AS n FROM report", "--json").json
+            == [{"n": 42}], "nothing is taken by it")
+    require(diario.run("-C", "copy", "fish", "import", "-", "--on", "soon").code == 2, "a day")
     answer = diario.run("-C", "copy", "fish", "import", "-", "--json", stdin=text)
     found = answer.json
     require(answer.code == 1 and found["refusedCount"] == 5, "five rows are refused", answer)

@@ -79,7 +79,15 @@ struct FishImport {
         let label = file == "-" ? "input" : InputFile.split(file).name
         input.set("importId", String(label.unicodeScalars.prefix(64)))
         input.set("unit", try call.fishUnit().rawValue)
-        if let day = call.value("on") { input.set("on", day) }
+        if let text = call.value("on") {
+            guard let day = CivilDay(text: text) else {
+                throw Failure.usage(
+                    "--on \(CellText.oneLine(text)) is not right; give a day, as 2026-05-04",
+                    in: call.command
+                )
+            }
+            input.set("on", day)
+        }
         var wanted = Call("fish.report.import", [])
         wanted.isDryRun = call.has("dry-run")
         wanted.language =

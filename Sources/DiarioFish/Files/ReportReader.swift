@@ -216,9 +216,10 @@ package struct ReportReader: Sendable {
         var found: [ReportRow.Cell] = []
         for (cell, column) in zip(cells, columns) {
             guard let column else { continue }
-            guard let text = String(validating: FormulaGuard.undone(cell), as: UTF8.self) else {
-                return .refused(line: row.line, FileRule.encoding.broken(column.rawValue))
-            }
+            // No text that is recorded holds a byte of zero.
+            guard !cell.contains(0),
+                let text = String(validating: FormulaGuard.undone(cell), as: UTF8.self)
+            else { return .refused(line: row.line, FileRule.encoding.broken(column.rawValue)) }
             found.append(ReportRow.Cell(column: column, text: text))
         }
         return Self.row(row.line, found)
