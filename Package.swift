@@ -128,7 +128,8 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
     (
         "DiarioHTTPTests",
         [
-            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioFormat", "DiarioLog",
+            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
+            "DiarioLog",
             "DiarioSQLite", "DiarioSync", "DiarioServer", "Diario", "DiarioEngine", "DiarioHTTP",
         ]
     ),

@@ -349,6 +349,7 @@ static bool prepare(transfer *own, const diario_curl_request *request) {
     SET(CURLOPT_TCP_KEEPALIVE, 1L);
     if (request->body != NULL) {
         SET(CURLOPT_POST, 1L);
+        if (request->is_put) SET(CURLOPT_CUSTOMREQUEST, "PUT");
         SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->body_size);
         SET(CURLOPT_COPYPOSTFIELDS, (const char *)request->body);
     }

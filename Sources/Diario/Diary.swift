@@ -25,6 +25,8 @@ public actor Diary {
     nonisolated let closing = BuildStop()
     /// The state of its sync.
     nonisolated let syncing = SyncWatch()
+    /// Whether blobs are exchanged too.
+    nonisolated let blobSwitch = BlobSwitch()
     /// The sync in the background, if it is connected.
     var connection: Task<Void, Never>?
     /// Made when something is asked for the first time.

@@ -50,6 +50,34 @@ public enum Limits {
     ///
     /// Above: refused before anything is stored.
     public static let blobSizeMax: Int64 = 1024 * 1024 * 1024
+    /// Stored bytes of a blob in one request.
+    ///
+    /// Above: refused before they are read; a client sends and requests the rest with the next.
+    public static let blobPartSizeMax = 8 * 1024 * 1024
+    /// Blobs that one request asks about.
+    ///
+    /// Above: refused; a client asks about the others with the next.
+    package static let blobWantCountMax = 1000
+    /// Blobs of which a server keeps the state of the hash between two parts.
+    ///
+    /// Above: what has come is read again when the next part comes.
+    package static let blobArrivalCountMax = 64
+    /// Days for which a server keeps a blob that no event refers to.
+    ///
+    /// Above: removed.
+    package static let blobKeptDaysMax: Int64 = 7
+    /// Bytes of the blobs of a space on a server, unless it has a quota of its own.
+    ///
+    /// Above: the blob is refused, and events are not.
+    public static let spaceBlobSizeMax: Int64 = 256 * 1024 * 1024 * 1024
+    /// Bytes of the blobs sent with one token, unless it has a quota of its own.
+    ///
+    /// Above: the blob is refused, and events are not.
+    public static let tokenBlobSizeMax: Int64 = 64 * 1024 * 1024 * 1024
+    /// Blobs that a replica notes as known to its server, or as refused.
+    ///
+    /// Above: it asks about the others at each sync.
+    package static let blobNoteCountMax = 50_000
     /// Bytes of one line of JSON.
     ///
     /// Above: refused before it is read to its end.

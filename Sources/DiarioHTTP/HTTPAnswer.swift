@@ -54,7 +54,7 @@ package enum HTTPReply: Sendable {
 
 /// A question or a scan, which may take long.
 ///
-/// Few run at once, on threads of their own: schema/format/http.md, section 11.
+/// Few run at once, on threads of their own: schema/format/http.md, section 12.
 package struct Reading<Found: Sendable>: Sendable {
     package let owner: ReadOwner
     /// Ends early once the stop is asked, since the client has gone or the server stops.

@@ -56,6 +56,11 @@ package final class SealedFiles: Sendable {
         }
     }
 
+    /// Where the stored bytes of a blob are, from the root of the file system.
+    package func path(of blob: Hash32) -> String {
+        directory.rootPath + "/" + LogPaths.blob(blob)
+    }
+
     /// The digest of a file; nil if it is not known and `isOver` before it is.
     package func digest(of file: File, unless isOver: () -> Bool) throws -> Hash32? {
         if let known = digests.withLock({ $0[file.place] }) { return known }

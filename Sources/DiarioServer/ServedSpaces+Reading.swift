@@ -7,6 +7,9 @@ package import DiarioSchema
 // What a server reads of its spaces for others than replicas.
 
 extension ServedSpaces {
+    /// The most stored bytes of a blob.
+    package static var blobSizeMax: Int64 { BlobStore.storedSizeMax }
+
     package var now: Timestamp { store.now }
 
     /// Reads what other processes recorded.

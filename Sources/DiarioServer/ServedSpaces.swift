@@ -11,6 +11,8 @@ import Synchronization
 package final class ServedSpaces: Sendable {
     let store: LogStore
     package let control: ControlFile
+    /// Those that are being sent here.
+    package let blobs: ArrivingBlobs
     private let types = SharedTypes()
     let shelf = TypesByPacks<DiarioEngine.SpaceTypes>()
     private let authorities = Mutex<[SpaceID: SpaceAuthority]>([:])
@@ -38,6 +40,7 @@ package final class ServedSpaces: Sendable {
     package init(_ store: LogStore, _ control: ControlFile) {
         self.store = store
         self.control = control
+        blobs = ArrivingBlobs(store.blobs)
     }
 
     /// The answer to a request to the space that is called `name`, from who bears `token`.

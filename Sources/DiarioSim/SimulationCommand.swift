@@ -23,7 +23,7 @@ struct SimulationCommand {
              diario-sim --seed N --trace       the same, and all that happens in them
              diario-sim --crashes              short scripts, cut at each of their operations
 
-        --worlds log or --worlds sync leaves out the others. A sync world in which a promise broke
+        --worlds log, sync or blobs leaves out the others. A sync world in which a promise broke
         is made smaller; --steps 3,7-9 lives through these steps of it alone. With --until-broken,
         no further seed is begun then, and nothing is made smaller.
 
@@ -57,7 +57,7 @@ struct SimulationCommand {
                 seeds = range
             case "--worlds":
                 guard let text = rest.popFirst(), let kind = WorldKind(rawValue: text) else {
-                    return .mistake("--worlds needs log or sync")
+                    return .mistake("--worlds needs log, sync or blobs")
                 }
                 worlds = [kind]
             case "--steps":

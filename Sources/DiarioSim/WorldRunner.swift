@@ -1,13 +1,14 @@
 import DiarioSimulation
 import Synchronization
 
-/// The two worlds that a seed has.
+/// The worlds that a seed has.
 enum WorldKind: String, CaseIterable, Sendable {
     case log
     case sync
+    case blobs
 }
 
-/// Lives through worlds of both kinds, several at a time.
+/// Lives through worlds of all kinds, several at a time.
 struct WorldRunner: Sendable {
     private let logs = Simulation()
     private let syncs = SyncSimulation()
@@ -15,7 +16,7 @@ struct WorldRunner: Sendable {
     /// Worlds that are lived through at the same time; there are no more threads than processors.
     private static let workerCount = 8
 
-    /// The result of a world of either kind.
+    /// The result of a world of any kind.
     struct Outcome: Sendable {
         let title: String
         let violation: String?
@@ -41,6 +42,15 @@ struct WorldRunner: Sendable {
                 lines: result.lines,
                 hash: Self.text(result.traceHash),
                 replay: "diario-sim --seed \(seed) --worlds log --trace"
+            )
+        case .blobs:
+            let result = BlobWorld.run(seed: seed, keepsAll: keepsAll)
+            return Outcome(
+                title: "seed \(seed), blob world, \(result.lineCount) happenings",
+                violation: result.broken.map { "\($0.promise.rawValue): \($0.what)" },
+                lines: result.lines,
+                hash: Self.text(result.traceHash),
+                replay: "diario-sim --seed \(seed) --worlds blobs --trace"
             )
         case .sync:
             var plan = SyncPlan(seed: seed)

@@ -9,8 +9,9 @@ package final class HTTPClient: Sendable {
     package struct Request: Sendable {
         package var address: String
         package var headers: [(name: String, value: String)] = []
-        /// Nil for GET; else a POST of these bytes.
+        /// Nil for GET; else a POST of these bytes, or a PUT.
         package var body: [UInt8]?
+        package var isPut = false
         /// An answer with more bytes is an error, and takes no more memory than these.
         package var answerSizeMax: Int
         /// Seconds without a byte of the answer after which the request fails.
@@ -216,6 +217,7 @@ extension HTTPClient.State {
                         unsafe made.headers = unsafe fields
                         unsafe made.body = unsafe body
                         unsafe made.body_size = count
+                        unsafe made.is_put = request.isPut
                         unsafe made.certificates = unsafe certificates
                         unsafe made.answer_size_max = request.answerSizeMax
                         unsafe made.connect_milliseconds = UInt32(request.connectMilliseconds)

@@ -72,7 +72,7 @@ struct ServedWorld {
         isLast: Bool = false,
         until stop: BuildStop = BuildStop()
     ) -> HTTPReply {
-        if request.method == "POST" {
+        if ["POST", "PUT"].contains(request.method) {
             var head = request
             head.body = []
             switch handler.admit(head) {

@@ -110,8 +110,10 @@ enum TypeRules {
         "DiarioSchema": [
             ["Patterns"], ["", "Commands", "Events", "JSON", "Packs", "SQL", "Types"],
         ],
-        "DiarioServer": [["", "Control", "Publishing"], ["Folder"]],
-        "DiarioSimulation": [["Events"], ["Reading"], ["Model"], ["World"], [""], ["Sync"]],
+        "DiarioServer": [["", "Blobs", "Control", "Publishing"], ["Folder"]],
+        "DiarioSimulation": [
+            ["Events"], ["Reading"], ["Model"], ["World"], [""], ["Sync"], ["Blobs"],
+        ],
         "DiarioStorage": [[""], ["CrashDisk", "POSIX"]],
         "DiarioSync": [["Messages"], ["Replica"]],
     ]

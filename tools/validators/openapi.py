@@ -25,8 +25,9 @@ EXAMPLES = 40
 LEFT_OUT = ("exchange", "revokeToken")
 # Waiting for news is checked elsewhere: here none would come.
 WAITING = {"/v1/spaces/{space}/events": ("live",), "/v1/spaces/{space}/head": ("after", "wait")}
-# Whether an event or a parameter is right is said by packs, which the document cannot know.
-BY_PACKS = ("recordEvents", "answerQuery", "callCommand", "askView", "postView")
+# Whether an event or a parameter is right is said by packs, and whether a part is the next one of a
+# blob by what came before, which the document cannot know.
+BY_PACKS = ("recordEvents", "answerQuery", "callCommand", "askView", "postView", "sendBlob")
 
 
 def write_document(document, path):

@@ -59,9 +59,11 @@ typedef struct {
     const char *url;
     /* Header fields, one in a line that ends with a newline. */
     const char *headers;
-    /* NULL for GET; else a POST, whose bytes are copied. */
+    /* NULL for GET; else a POST, or a PUT, whose bytes are copied. */
     const uint8_t *body;
     size_t body_size;
+    /* True for PUT in the place of POST. */
+    bool is_put;
     /* A file with certificates to trust in place of the system's; NULL for those. */
     const char *certificates;
     size_t answer_size_max;

@@ -10,6 +10,9 @@ extension Diary {
     /// it reports is on disk. When it throws, earlier progress is kept, nothing recorded here is
     /// lost, and the call can be repeated.
     ///
+    /// ``blobs`` follow, small ones first, unless they are paused. That they cannot be exchanged
+    /// now is no error; the report says it.
+    ///
     /// With `rejoining`, the diary first goes back to the part of the history that the authority
     /// has too: own events after that are pending again, and those of others are kept. This is the
     /// remedy for ``DiarioError/Kind-swift.enum/diverged``, and loses nothing.
@@ -72,6 +75,7 @@ extension Diary {
             case .rest:
                 var moved = try report(session, transport.traffic, since: before)
                 moved.hasRestored = hasRestored
+                moved.blobs = try await blobs.report(with: transport)
                 return moved
             case .wait:
                 guard session.serverWaits, !hasRestored, try await giveBack(with: transport) else {
@@ -119,6 +123,7 @@ extension Diary {
                 group.addTask { await news.listen(to: transport, pausing: interval) }
             }
             group.addTask { try await self.watchOthers(since: standing) }
+            group.addTask { try await self.blobs.keepSynced(with: transport) }
             try await keepSynced(&session, transport, news, interval)
         }
     }
@@ -138,7 +143,8 @@ extension Diary {
                 news.note(head: session.authorityHead)
                 let start = ContinuousClock.now
                 if !news.takeNews() {
-                    await rest(versions, news, transport.waitsForNews ? Self.restMax : interval)
+                    let limit = transport.waitsForNews ? Self.restMax : interval
+                    await news.rest(versions, changes, limit)
                     let isLong = !transport.waitsForNews && ContinuousClock.now - start >= interval
                     guard isLong || news.takeNews() else { continue }
                 }
@@ -160,21 +166,6 @@ extension Diary {
     private static let restMax = Duration.seconds(300)
     /// The interval of checks for events that other programs recorded.
     private static let lookInterval = Duration.milliseconds(500)
-
-    /// Until something is recorded, or there are news.
-    private func rest(
-        _ versions: (changes: UInt64, news: UInt64),
-        _ news: NewsListener,
-        _ limit: Duration
-    ) async {
-        let changes = changes
-        await withTaskGroup { group in
-            group.addTask { await changes.wait(after: versions.changes, atMost: limit) }
-            group.addTask { await news.signal.wait(after: versions.news, atMost: limit) }
-            await group.next()
-            group.cancelAll()
-        }
-    }
 
     /// Tells when another program recorded something in this diary.
     private func watchOthers(since standing: SpaceStanding) async throws {

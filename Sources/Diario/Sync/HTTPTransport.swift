@@ -104,6 +104,23 @@ public struct HTTPTransport: Transport {
         return reply
     }
 
+    /// Sends a body of a path below that of the space, whatever the answer is.
+    func send(
+        _ body: [UInt8],
+        to path: String,
+        headers: [(name: String, value: String)],
+        isPut: Bool = false
+    ) async throws -> ServerReply {
+        var asked = HTTPClient.Request(
+            address: address.text + path,
+            answerSizeMax: Limits.replySizeMax
+        )
+        asked.headers = headers
+        asked.body = body
+        asked.isPut = isPut
+        return try await send(asked)
+    }
+
     private func send(_ request: HTTPClient.Request) async throws -> ServerReply {
         var request = request
         request.headers.append(("Authorization", "Bearer \(token)"))

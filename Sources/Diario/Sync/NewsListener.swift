@@ -64,6 +64,20 @@ final class NewsListener: Sendable {
         }
     }
 
+    /// Waits until something is recorded, or there are news.
+    func rest(
+        _ versions: (changes: UInt64, news: UInt64),
+        _ changes: ChangeSignal,
+        _ limit: Duration
+    ) async {
+        await withTaskGroup { group in
+            group.addTask { await changes.wait(after: versions.changes, atMost: limit) }
+            group.addTask { await self.signal.wait(after: versions.news, atMost: limit) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
     private func tell(_ found: UInt64) {
         let isNew = state.withLock { state in
             guard found > state.head ?? 0 else { return false }

@@ -69,4 +69,6 @@ public struct SyncReport: Hashable, Sendable {
     public var relayRejected: UInt64 = 0
     /// True if the server waited and got the events that it lacked.
     public var hasRestored = false
+    /// The blobs that were exchanged afterwards, if the transport carries them.
+    public var blobs = BlobReport()
 }

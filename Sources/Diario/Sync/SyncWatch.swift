@@ -26,6 +26,9 @@ final class SyncWatch: Sendable {
         show(last)
     }
 
+    /// True while nothing is left to do for events.
+    var isUpToDate: Bool { state.withLock { $0.isSyncing && $0.status.phase == .upToDate } }
+
     /// Says why no sync goes on, unless that is known already.
     func note(failure: String) {
         var status = state.withLock { $0.status }

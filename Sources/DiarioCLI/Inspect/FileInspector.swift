@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioCrypto
 import DiarioFormat
 
 /// Tells the fields of a file of a data directory, as the documents define them.
@@ -14,7 +15,7 @@ package struct FileInspector {
     /// Larger files are not ours.
     package static let sizeMax = 4 * Limits.logFileSizeMax
     /// Longer files of lines are none of ours.
-    private static let linesSizeMax = 16 * 1024
+    private static let linesSizeMax = 16 * 1024 * 1024
 
     /// `name` is the file's own name without its folder.
     package init(_ bytes: [UInt8], name: String, showsRows: Bool) {
@@ -48,6 +49,9 @@ package struct FileInspector {
             )
             try inspector.inspectFrames(from: 0, generation: nil, take)
         case .segment(let file): try take(SegmentInspector(bytes: bytes, file: file).inspect())
+        case .blob:
+            noteBlob(&reader)
+            try take(reader.takeLines())
         case .block:
             BlockInspector(showsRows: showsRows).inspect(&reader)
             try take(reader.takeLines())
@@ -111,6 +115,35 @@ package struct FileInspector {
             check = .bad((error as? FormatError)?.message ?? "\(error)")
         }
         reader.note(title, text, at: 0, size: bytes.count, check: check)
+    }
+
+    /// Notes the chunks of a private blob, whose key is in an event; a public one has none.
+    private func noteBlob(_ reader: inout FieldReader) {
+        var check = InspectLine.Check.none
+        if let id = Hash32(text: name) {
+            let isRight = SHA256.hash(bytes.span) == id
+            check = isRight ? .good : .bad("SHA-256 of the bytes is not the name")
+        }
+        reader.note("blob", "named by its SHA-256", at: 0, size: bytes.count, check: check)
+        guard bytes.starts(with: "dblb".utf8) else { return }
+        reader.depth = 1
+        guard (try? reader.read([.magic("dblb"), .version(), .zeros(3)])) != nil else { return }
+        do throws(BlobError) {
+            let layout = try BlobLayout(storedSize: Int64(bytes.count))
+            for chunk in 0..<layout.chunkCount {
+                let (range, count) = (
+                    layout.storedRange(of: chunk), layout.plainRange(of: chunk).count
+                )
+                reader.note(
+                    "chunk \(chunk)",
+                    "\(count) bytes encrypted, and a tag",
+                    at: Int(range.lowerBound),
+                    size: range.count
+                )
+            }
+        } catch {
+            reader.note("chunks", at: reader.offset, size: 0, check: .bad(error.message))
+        }
     }
 
     // MARK: Files of lines

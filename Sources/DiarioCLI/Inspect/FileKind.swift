@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioCrypto
 import DiarioFormat
 import DiarioLog
 
@@ -39,6 +40,8 @@ struct FileKind: Sendable {
         case lines
         /// The line of the file `format`.
         case formatLine
+        /// Stored bytes, whose hash is the name.
+        case blob
         case log
         case frames
         case block
@@ -55,6 +58,7 @@ struct FileKind: Sendable {
             return kind
         }
         if let level = Int(name), 1...Tile.levelMax ~= level { return tileHashes }
+        if Hash32(text: name) != nil { return blob }
         return all.first { kind in
             kind.names.contains { $0.hasPrefix(".") ? name.hasSuffix($0) : name == $0 }
         }
@@ -72,7 +76,11 @@ struct FileKind: Sendable {
         .fields([.rest("hashes", partSize: 32)])
     )
 
+    /// A public one has any first bytes.
+    private static let blob = FileKind("blob", "O3", "dblb", [], .blob)
+
     private static let all = [
+        blob,
         FileKind("file of the write-ahead log", "F2", "dwal", [".dwal"], .log),
         FileKind("frames", "F3", "dfrm", [], .frames),
         FileKind("block", "B2", "dblk", [], .block),
@@ -85,9 +93,17 @@ struct FileKind: Sendable {
         FileKind("mark of the tiles", "P7", "dtil", ["size"], .fields(tileMark)),
         FileKind("address of a server", "D6", "diario-remote 1\n", ["remote"], .lines),
         FileKind("note of the last sync", "D6", "diario-last-sync 1\n", ["last-sync"], .lines),
+        FileKind("actor of a replica", "D6", "diario-actor 1\n", ["actor"], .lines),
+        FileKind("notes of blobs", "D10", "diario-blob-notes 1\n", ["blob-notes"], .lines),
         FileKind("mark of a backup", "D9", "diario-backup 1\n", ["backup"], .lines),
         FileKind("format of the directory", "D3", nil, ["format"], .formatLine),
-        FileKind("lock", "D3", nil, ["lock", "sealing", "serving", "staging"], .fields(lock)),
+        FileKind(
+            "lock",
+            "D3",
+            nil,
+            ["lock", "sealing", "serving", "staging", "blob-lock"],
+            .fields(lock)
+        ),
         FileKind(
             "mark of an authority that takes nothing back",
             "Y11",

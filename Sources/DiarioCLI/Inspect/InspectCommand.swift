@@ -10,11 +10,11 @@ extension Command {
         details: """
             Shows each field of a file below .diario (a log file, segment, sidecar, tile,
             manifest, replica file, mark, lock, format, cut, reserve, a batch of the inbox, a note
-            of an import) with offset, size, value and the section that defines it, and whether it
-            verifies; the letter in front of a section is that of its document in schema/format.
-            Read models are files of SQLite, and those of packs are texts: `diario sql` and an
-            editor show them. Goes on after damage where it can, and ends with 1 if something does
-            not verify.
+            of an import, a blob) with offset, size, value and the section that defines it, and
+            whether it verifies; the letter in front of a section is that of its document in
+            schema/format. Read models are files of SQLite, and those of packs are texts: `diario
+            sql` and an editor show them. Goes on after damage where it can, and ends with 1 if
+            something does not verify.
             """,
         options: [.flag("rows", "show the rows of blocks too, personal values included"), .json],
         examples: [
@@ -51,7 +51,7 @@ enum InspectCommand {
             try call.output.line(
                 "\(CellText.oneLine(path)): \(kind), \(size) bytes. "
                     + "Sections are those of schema/format: R rows.md, B blocks.md, F frames.md, "
-                    + "D directory.md, S segments.md, P proofs.md, Y sync.md."
+                    + "D directory.md, S segments.md, P proofs.md, Y sync.md, O blobs.md."
             )
             try call.output.line("    offset      size  section")
         }

@@ -8,7 +8,8 @@ package struct InspectLine: Equatable, Sendable {
     package let name: String
     package let value: String
     /// The section that defines it, behind the letter of its document in schema/format: R rows.md,
-    /// B blocks.md, F frames.md, D directory.md, S segments.md, P proofs.md, Y sync.md.
+    /// B blocks.md, F frames.md, D directory.md, S segments.md, P proofs.md, Y sync.md,
+    /// O blobs.md.
     package let section: String
     package let check: Check
 

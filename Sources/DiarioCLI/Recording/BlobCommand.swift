@@ -60,8 +60,9 @@ extension Command {
         "list the blobs, and whether their bytes are here",
         details: """
             Lists the blobs to which events of the space refer, then those that are here and no
-            event of it refers to. The state is `here`, `missing`, or `erased` if no event has the
-            key any more.
+            event of it refers to. The state is `here`; `coming` if the server has the bytes;
+            `missing` if neither has; `refused` if they are here and the server does not take them;
+            or `erased` if no event has the key any more.
             """,
         options: [.json, .noProgress],
         examples: ["diario blob list": "id, state, size and how many events refer to it"],
@@ -71,14 +72,26 @@ extension Command {
     static let blobDrop = Command(
         "blob drop",
         "remove the bytes of a blob from this folder",
-        takes: [.one("ID")],
+        takes: [.optional("ID")],
         details: """
             Events that refer to the blob stay, and show it as missing. Nobody else is told: other
             devices keep their copies. While an event refers to it and has its key, --force is
             needed, since this may be the only copy.
+
+            --unreferenced removes all blobs that no event of any space of this folder refers to, or
+            of which no event has the key any more, as after a space was removed. A blob that was
+            put for an event that is not recorded yet is one of these, and so is that of an event
+            in the inbox.
             """,
-        options: [.flag("force", "also if an event refers to it"), .json, .noProgress],
-        examples: ["diario blob drop ID": "after an event was not recorded, for example"],
+        options: [
+            .flag("force", "also if an event refers to it"),
+            .flag("unreferenced", "all that no event refers to, in place of ID"),
+            .json, .noProgress,
+        ],
+        examples: [
+            "diario blob drop ID": "after an event was not recorded, for example",
+            "diario blob drop --unreferenced": "after a space was removed, for example",
+        ],
         run: { try BlobCommand.drop($0) }
     )
 }
@@ -220,10 +233,11 @@ enum BlobCommand {
             let referred = try call.withBar("Following the log", unit: "events") { bar in
                 try ReadModels(space).referredBlobs { bar.update(done: $1, total: $2) }
             }
+            let finder = space.blobLookup
             var rows = try referred.map { blob in
                 let size = try space.storedBlobSize(blob.id)
-                let state = blob.isErased ? "erased" : size == nil ? "missing" : "here"
-                return Row(id: blob.id, state: state, size: size, count: blob.count)
+                let state = blob.isErased ? .erased : try finder.state(of: blob.id)
+                return Row(id: blob.id, state: state.rawValue, size: size, count: blob.count)
             }
             let known = Set(referred.map { $0.id })
             for id in try space.storedBlobs() where !known.contains(id) {
@@ -256,6 +270,7 @@ enum BlobCommand {
     }
 
     static func drop(_ call: Invocation) throws {
+        guard !call.has("unreferenced") else { return try dropUnreferenced(call) }
         let id = try id(call)
         try call.writing { space in
             if !call.has("force") {
@@ -277,10 +292,35 @@ enum BlobCommand {
         }
     }
 
+    private static func dropUnreferenced(_ call: Invocation) throws {
+        guard call.operands.isEmpty, !call.has("force") else {
+            throw Failure.usage("--unreferenced is given without an ID, and without --force")
+        }
+        try call.writing { space in
+            var wanted: Set<Hash32> = []
+            for space in try space.allInFolder() {
+                let referred = try call.withBar("Following the log", unit: "events") { bar in
+                    try ReadModels(space).referredBlobs { bar.update(done: $1, total: $2) }
+                }
+                wanted.formUnion(referred.filter { !$0.isErased }.map(\.id))
+            }
+            var count = 0
+            for id in try space.storedBlobs() where !wanted.contains(id) {
+                if try space.dropBlob(id) { count += 1 }
+            }
+            try call.answer(
+                "removed \(Show.count(UInt64(count), "blob"))",
+                ["removed": count]
+            )
+        }
+    }
+
     // MARK: Words
 
     private static func id(_ call: Invocation) throws -> Hash32 {
-        let text = call.operands[0]
+        guard let text = call.operands.first else {
+            throw Failure.usage("give the ID of a blob", in: call.command)
+        }
         if let id = Hash32(text: text) { return id }
         if let bytes = TextEncodings.base64Decoded(text), let id = Hash32(bytes.span) { return id }
         throw Failure.usage(

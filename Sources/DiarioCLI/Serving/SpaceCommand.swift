@@ -105,6 +105,7 @@ extension Command {
             .data,
             .value("events N", "at most so many events"),
             .value("bytes N", "at most so many bytes on disk"),
+            .value("blob-bytes N", "at most so many bytes of pictures and other blobs"),
             .flag("default", "go back to the default where no number is given"),
             .json,
         ],
@@ -178,7 +179,8 @@ enum SpaceCommand {
         let name = try call.spaceName(arguments.operands[0])
         let events = try arguments.count("events", from: 0)
         let bytes = try arguments.count("bytes", from: 0)
-        let isChange = events != nil || bytes != nil || arguments.has("default")
+        let blobs = try arguments.count("blob-bytes", from: 0)
+        let isChange = [events, bytes, blobs].contains { $0 != nil } || arguments.has("default")
         let quota = try call.withData { folder in
             let control = try folder.control(for: isChange ? .writing : .reading)
             guard var space = try control.space(name) else {
@@ -187,12 +189,17 @@ enum SpaceCommand {
             if arguments.has("default") { space.quota = SpaceQuota() }
             if let events { space.quota.eventsMax = Int(clamping: events) }
             if let bytes { space.quota.bytesMax = Int(clamping: bytes) }
+            if let blobs { space.quota.blobBytesMax = Int(clamping: blobs) }
             if isChange { try control.setQuota(of: name, space.quota) }
             return space.quota
         }
         try call.answer(
-            "\(name.text) may hold \(quota.events) events and \(quota.bytes) bytes",
-            ["space": name.text, "eventsMax": quota.events, "bytesMax": quota.bytes]
+            "\(name.text) may hold \(quota.events) events and \(quota.bytes) bytes, and "
+                + "\(quota.blobBytes) bytes of blobs",
+            [
+                "space": name.text, "eventsMax": quota.events, "bytesMax": quota.bytes,
+                "blobBytesMax": quota.blobBytes,
+            ]
         )
     }
 

@@ -31,6 +31,7 @@ extension Command {
             .value("output FILE", "write the token to FILE, which must not be there yet", .file),
             .value("requests-per-second N", "how many requests may come with it"),
             .value("events-per-second N", "how many events may be pushed with it"),
+            .value("blob-bytes N", "how many bytes of blobs may be sent with it in all"),
             .json,
         ],
         examples: [
@@ -114,6 +115,7 @@ enum TokenCommand {
         }
         draft.requestsPerSecond = try rate("requests-per-second")
         draft.eventsPerSecond = try rate("events-per-second")
+        draft.blobBytesMax = try arguments.count("blob-bytes", from: 0).map { Int(clamping: $0) }
         return draft
     }
 
@@ -170,6 +172,7 @@ enum TokenCommand {
             "used": token.used.map { Show.time($0) },
             "requestsPerSecond": token.rates.requestsPerSecond,
             "eventsPerSecond": token.rates.eventsPerSecond,
+            "blobBytesMax": token.rates.blobBytes,
         ]
     }
 }

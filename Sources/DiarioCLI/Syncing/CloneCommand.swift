@@ -15,11 +15,17 @@ extension Command {
             A copy that was interrupted keeps what it has fetched: the same command goes on with it.
             The space remembers its server, so that `diario sync` needs no more.
 
+            With --with-blobs it fetches the pictures and other bytes that events refer to, which
+            the first `diario sync` does otherwise.
+
             With --lane-of the copy takes over the pending events of the damaged folder DAMAGED,
             under their old origins, and its inbox: the next sync sends them. Nothing is changed in
             DAMAGED.
             """,
-        options: [.value("lane-of DAMAGED", "a damaged folder with pending events", .folder)]
+        options: [
+            .flag("with-blobs", "also the bytes of pictures and other blobs"),
+            .value("lane-of DAMAGED", "a damaged folder with pending events", .folder),
+        ]
             + CommandOption.access + [.json, .noProgress],
         examples: [
             "diario clone https://example.org/v1/spaces/home notebook --token-file key":
@@ -55,6 +61,7 @@ enum CloneCommand {
         for fault in lane?.faults ?? [] {
             call.remark("damaged: \(CellText.oneLine(fault.message))")
         }
+        let blobs = try await blobs(call, folder, transport)
         let space = try Space.openToRead(at: folder)
         let status = try space.state()
         try space.close()
@@ -64,13 +71,35 @@ enum CloneCommand {
                 + (lane.map {
                     ", with \(Show.count($0.pending, "pending event")), \($0.recordedAgain) of "
                         + "them under new origins"
-                } ?? ""),
+                } ?? "")
+                + (SyncCommand.text(blobs).map { ", \($0)" } ?? ""),
             [
                 "space": status.space.text, "directory": folder,
                 "replica": status.replica.text, "head": status.head,
                 "segments": status.segmentCount, "pending": ifKnown(lane?.pending),
                 "recordedAgain": ifKnown(lane?.recordedAgain), "inbox": ifKnown(lane?.inbox),
-            ] + Fields(transport)
+            ] + SyncCommand.fields(blobs) + Fields(transport)
         )
+        let problems = SyncCommand.problems(blobs)
+        guard problems.isEmpty else {
+            throw Failure.failed("\(problems.joined(separator: "; ")): diario sync")
+        }
+    }
+
+    /// Fetches the blobs, if that is wanted.
+    private static func blobs(
+        _ call: Invocation,
+        _ folder: String,
+        _ transport: HTTPTransport
+    ) async throws -> BlobReport {
+        guard call.has("with-blobs") else { return BlobReport() }
+        let diary = try Diary(path: folder)
+        let report: BlobReport
+        do { report = try await SyncCommand.blobs(diary, transport, call) } catch {
+            try? await diary.close()
+            throw error
+        }
+        try await diary.close()
+        return report
     }
 }

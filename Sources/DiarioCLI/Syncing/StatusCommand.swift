@@ -8,7 +8,8 @@ extension Command {
             Shows how many events are here and how many wait to be sent, the server, when the two
             were last in sync, how many events are in the inbox and in quarantine, how many of
             others are kept because the server lost them, and how many of the blobs that events
-            refer to are here, as far as the read models know. Asks no server.
+            refer to are here, are coming, are nowhere, or are refused by the server and why, as far
+            as the read models know. Asks no server.
             """,
         options: [.json],
         examples: ["diario status": "before a journey, for example"],
@@ -27,7 +28,7 @@ private struct StatusCommand {
     private let inboxCount: Int
     private let quarantineCount: Int
     private let kept: (events: Int, replicas: Int)
-    private let blobs: (here: Int, missing: Int)
+    private let blobs: BlobCounts
 
     init(_ space: Space) throws {
         state = try space.state()
@@ -38,10 +39,7 @@ private struct StatusCommand {
         inboxCount = try space.inboxCount()
         let models = try ReadModels(space)
         quarantineCount = try models.quarantined().count
-        let wanted = try models.knownBlobs().filter { !$0.isErased }
-        let here = Set(wanted.isEmpty ? [] : try space.storedBlobs())
-        let count = wanted.count { here.contains($0.id) }
-        blobs = (count, wanted.count - count)
+        blobs = try BlobCounts(models, space)
     }
 
     private var authority: String {
@@ -60,6 +58,9 @@ private struct StatusCommand {
         }
         if inboxCount > 0 { hints.append("the server refused events: diario inbox list") }
         if kept.events > 0 { hints.append(SyncCommand.text(kept: kept.events, of: kept.replicas)) }
+        if let refusal = blobs.refusal {
+            hints.append("the server does not take blobs: \(CellText.oneLine(refusal))")
+        }
         if quarantineCount > 0 {
             hints.append("read models could not take events: diario quarantine list")
         }
@@ -73,6 +74,8 @@ private struct StatusCommand {
             hints.append("to exchange events: diario remote set URL --token-file FILE")
         } else if state.pending > 0 {
             hints.append("to send what is pending: diario sync")
+        } else if blobs.coming > 0 {
+            hints.append("to fetch the blobs that are coming: diario sync")
         } else if notes.syncedAt == nil {
             hints.append("to fetch what others recorded: diario sync")
         }
@@ -87,7 +90,9 @@ private struct StatusCommand {
                 "space": space, "replica": state.replica.text, "authority": authority,
                 "head": state.head, "pending": state.pending, "inbox": inboxCount,
                 "quarantine": quarantineCount, "kept": kept.events, "keptReplicas": kept.replicas,
-                "blobs": blobs.here, "blobsMissing": blobs.missing,
+                "blobs": blobs.here + blobs.refused, "blobsMissing": blobs.missing,
+                "blobsComing": blobs.coming, "blobsRefused": blobs.refused,
+                "blobRefusal": blobs.refusal,
                 "remote": remote?.address, "lastSync": syncedAt,
                 "failedSync": ifKnown(failure.map { Show.time($0.at) }),
                 "lastError": failure?.message, "next": hints,
@@ -101,15 +106,47 @@ private struct StatusCommand {
             ("remote", remote?.address ?? "none"),
             ("last sync", syncedAt ?? (notes.isDamaged ? "unknown" : "never")),
         ]
-        if blobs.here + blobs.missing > 0 {
-            let missing = blobs.missing > 0 ? ", \(Show.grouped(blobs.missing)) missing" : ""
-            pairs.append(("blobs", "\(Show.grouped(blobs.here)) here\(missing)"))
-        }
+        if let text = blobs.text { pairs.append(("blobs", text)) }
         if let failure {
             let time = Show.time(failure.at)
             pairs.append(("last error", "\(time): \(CellText.oneLine(failure.message))"))
         }
         try call.output.pairs(pairs)
         for hint in hints { try call.output.line(hint) }
+    }
+}
+
+/// How many of the blobs that events refer to are where, without those that are erased.
+private struct BlobCounts {
+    /// Without those that are refused.
+    private(set) var here = 0
+    private(set) var coming = 0
+    private(set) var missing = 0
+    /// Their bytes are here too.
+    private(set) var refused = 0
+    /// Why the server does not take one of them.
+    private(set) var refusal: String?
+
+    init(_ models: ReadModels, _ space: Space) throws {
+        let finder = space.blobLookup
+        for blob in try models.knownBlobs() where !blob.isErased {
+            switch try finder.state(of: blob.id) {
+            case .here: here += 1
+            case .coming: coming += 1
+            case .refused:
+                refused += 1
+                if refusal == nil { refusal = try finder.refusal(of: blob.id) }
+            default: missing += 1
+            }
+        }
+    }
+
+    /// Nil if there are none.
+    var text: String? {
+        guard here + coming + missing + refused > 0 else { return nil }
+        let others = [(coming, "coming"), (missing, "missing"), (refused, "refused")]
+        return others.filter { $0.0 > 0 }.reduce("\(Show.grouped(here + refused)) here") {
+            $0 + ", \(Show.grouped($1.0)) \($1.1)"
+        }
     }
 }

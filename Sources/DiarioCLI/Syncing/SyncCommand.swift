@@ -3,7 +3,7 @@ import Diario
 extension Command {
     static let sync = Command(
         "sync",
-        "exchange events with the server",
+        "exchange events and blobs with the server",
         takes: [.optional("URL")],
         details: """
             Fetches what others recorded and sends what was recorded here. Without URL, the server
@@ -17,6 +17,10 @@ extension Command {
             has as well, after the two have diverged: own later events are sent again, and those of
             others are kept.
 
+            Blobs follow, small ones first: pictures and other bytes that events refer to and that
+            are only here or only there. What is transferred is kept if it ends early, and the next
+            sync continues there. --no-blobs leaves them out, as on a line that costs much.
+
             A server that was restored from an older backup and waits gets back what it lacks, where
             the token has the right admin. One that goes on without it lost events: own ones are
             sent again, and those of others are kept here. Then it ends with 1, until `diario remote
@@ -25,6 +29,7 @@ extension Command {
         options: [
             .flag("watch", "go on until it is interrupted"),
             .flag("rejoin", "go back to what the server has as well"),
+            .flag("no-blobs", "events alone"),
         ] + CommandOption.access + [.json, .noProgress],
         examples: [
             "diario sync": "once, with the server that is remembered",
@@ -56,6 +61,8 @@ enum SyncCommand {
                 )
             }
         } body: { server in
+            // Without --watch they have a bar of their own.
+            if call.has("no-blobs") || !isWatching { server.diary.blobs.pause() }
             if isWatching {
                 try await noting(server) { try await watch(server) }
             } else {
@@ -85,9 +92,10 @@ enum SyncCommand {
     private static func once(_ server: ServerConnection) async throws {
         let call = server.call
         let known = Set(try SpaceInbox(server.space).read().0.map(\.origin))
-        let report = try await noting(server) { try await exchange(server) }
+        var report = try await noting(server) { try await exchange(server) }
         let space = server.space
         try space.noteSync(head: report.head)
+        if !call.has("no-blobs") { report.blobs = try await blobs(server) }
         let refused = try SpaceInbox(space).read().0.filter { !known.contains($0.origin) }
         try call.answer(
             text(report),
@@ -98,7 +106,7 @@ enum SyncCommand {
                 "kept": report.kept, "restored": report.hasRestored, "requests": report.requests,
                 "bytesSent": report.bytesSent, "bytesReceived": report.bytesReceived,
                 "refused": refused.map(\.origin.text),
-            ]
+            ] + fields(report.blobs)
         )
         if !call.isJSON {
             for batch in refused {
@@ -112,7 +120,64 @@ enum SyncCommand {
             problems.append("the server refused events, which are in the inbox: diario inbox list")
         }
         if report.kept > 0 { problems.append(text(kept: report.kept, of: report.keptReplicas)) }
+        problems += Self.problems(report.blobs)
         guard problems.isEmpty else { throw Failure.failed(problems.joined(separator: "; ")) }
+    }
+
+    // MARK: Blobs
+
+    /// Exchanges the blobs, with a bar of their own.
+    static func blobs(_ server: ServerConnection) async throws -> BlobReport {
+        try await blobs(server.diary, server.transport, server.call)
+    }
+
+    static func blobs(
+        _ diary: Diary,
+        _ transport: HTTPTransport,
+        _ call: Invocation
+    ) async throws -> BlobReport {
+        diary.blobs.resume()
+        return try await call.progressBar("transferring blobs", unit: "bytes").follow { progress in
+            try await diary.blobs.sync(with: transport) { progress($0, $1) }
+        }
+    }
+
+    static func fields(_ blobs: BlobReport) -> Fields {
+        [
+            "blobsSent": blobs.sent, "blobsFetched": blobs.fetched,
+            "blobsRefused": blobs.refused, "blobsMissing": blobs.missing,
+            "blobsFailure": ifKnown(blobs.failure),
+        ]
+    }
+
+    /// What a person has to know of an exchange of blobs; that some are missing may be as it is.
+    static func problems(_ blobs: BlobReport) -> [String] {
+        var problems: [String] = []
+        if let failure = blobs.failure {
+            problems.append(
+                "the events are exchanged, but not all blobs: \(CellText.oneLine(failure)) The "
+                    + "same command continues"
+            )
+        }
+        if blobs.refused > 0 {
+            problems.append(
+                "the server does not take \(Show.count(UInt64(blobs.refused), "blob")); `diario "
+                    + "status` says why"
+            )
+        }
+        return problems
+    }
+
+    static func text(_ blobs: BlobReport) -> String? {
+        var texts: [String] = []
+        if blobs.sent > 0 { texts.append("sent \(Show.count(UInt64(blobs.sent), "blob"))") }
+        if blobs.fetched > 0 {
+            texts.append("fetched \(Show.count(UInt64(blobs.fetched), "blob"))")
+        }
+        if blobs.missing > 0 {
+            texts.append("\(Show.count(UInt64(blobs.missing), "blob")) not on the server yet")
+        }
+        return texts.isEmpty ? nil : texts.joined(separator: ", ")
     }
 
     private static func exchange(_ server: ServerConnection) async throws -> SyncReport {
@@ -148,6 +213,7 @@ enum SyncCommand {
             "\(ProgressLine.grouped($0.count)) \($0.text)"
         }
         if report.hasRestored { texts.append("gave the server back what it lacked") }
+        if let blobs = text(report.blobs) { texts.append(blobs) }
         return texts.joined(separator: ", ") + "; head \(ProgressLine.grouped(report.head))"
     }
 

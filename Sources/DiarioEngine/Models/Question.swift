@@ -54,7 +54,7 @@ package struct PreparedQuestion: Sendable {
     private let sql: String
     private let values: [String: SQLValue]
     private let source: Source
-    private let blobs: BlobStore
+    private let blobs: SpaceBlobs
 
     private enum Source: Sendable {
         /// The tables of one pack, by their names alone.
@@ -67,7 +67,7 @@ package struct PreparedQuestion: Sendable {
         _ query: PackQuery,
         _ values: [String: SQLValue],
         _ source: ModelReader.Source,
-        _ blobs: BlobStore
+        _ blobs: SpaceBlobs
     ) {
         packs = [source.pack]
         named = packs
@@ -94,7 +94,7 @@ package struct PreparedQuestion: Sendable {
             listing: scope.listsTables ? all : [],
             missing: models.missingTables(besides: all)
         )
-        blobs = models.space.store.blobs
+        blobs = SpaceBlobs(models.space)
     }
 
     /// The rows of the answer, read one after the other.
@@ -128,12 +128,13 @@ package struct PreparedQuestion: Sendable {
 }
 
 extension ModelReader {
-    /// Lets queries ask for the states of blobs that are kept in `blobs`, or are not.
-    func addBlobStates(of blobs: BlobStore) throws(ProjectionError) {
+    /// Lets queries ask for the states of the blobs of a space.
+    func addBlobStates(of blobs: SpaceBlobs) throws(ProjectionError) {
+        let finder = blobs.finder
         try addBlobStates { (id) throws(UnreadBlob) in
             do throws(LogError) {
-                guard let id = Hash32(id.span) else { return false }
-                return try blobs.contains(id)
+                guard let id = Hash32(id.span) else { return .missing }
+                return try finder.state(of: id)
             } catch {
                 throw UnreadBlob(error.message)
             }
@@ -199,7 +200,7 @@ extension ReadModels {
             }
             try update([pack.name], progress: progress)
             let source = try builtSource(of: pack.name)
-            return PreparedQuestion(query, values, source, space.store.blobs)
+            return PreparedQuestion(query, values, source, SpaceBlobs(space))
         case .sql(let text, let values):
             try update(scope(of: text).packs, progress: progress)
             return PreparedQuestion(text, values, self)

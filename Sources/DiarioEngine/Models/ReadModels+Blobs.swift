@@ -70,6 +70,34 @@ extension ReadModels {
         return found.values.sorted { $0.id.text < $1.id.text }
     }
 
+    /// Those of these blobs to which events refer; true for one that is erased.
+    package func blobReferences(among ids: [Hash32]) throws(DiarioError) -> [Hash32: Bool] {
+        var found: [Hash32: Bool] = [:]
+        for pack in packsWithBlobs {
+            for start in stride(from: 0, to: ids.count, by: Self.listCountMax) {
+                let some = ids[start..<min(start + Self.listCountMax, ids.count)]
+                let list = some.map { "x'\($0.text)'" }.joined(separator: ",")
+                let question = try ask(
+                    .sql(
+                        "SELECT id, min(isErased) FROM \(pack.name).\(BlobModel.name) "
+                            + "WHERE id IN (\(list)) GROUP BY id",
+                        [:]
+                    )
+                )
+                let answer = try question.answer()
+                while let row = try answer.next() {
+                    guard case .blob(let bytes) = row.values[0], let id = Hash32(bytes.span)
+                    else { continue }
+                    found[id] = row.values[1] == .integer(1) && found[id] ?? true
+                }
+            }
+        }
+        return found
+    }
+
+    /// Ids that one statement lists.
+    private static let listCountMax = 250
+
     /// How an event refers to a blob, rather one that has its key; nil if none does.
     package func reference(
         to id: Hash32,

@@ -310,7 +310,7 @@ package final class ReadModels {
         if let kept = callReaders[source.pack], kept.path == source.path { return kept.reader }
         do throws(ProjectionError) {
             let reader = try ModelReader(source)
-            try reader.addBlobStates(of: space.store.blobs)
+            try reader.addBlobStates(of: SpaceBlobs(space))
             callReaders[source.pack] = (source.path, reader)
             return reader
         } catch {

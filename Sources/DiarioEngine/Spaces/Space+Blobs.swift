@@ -32,6 +32,36 @@ package struct BlobBytes {
     }
 }
 
+/// The blobs of one space, without its log.
+struct SpaceBlobs: Sendable {
+    private let blobs: BlobStore
+    private let id: SpaceID
+
+    init(_ space: Space) {
+        blobs = space.store.blobs
+        id = space.id
+    }
+
+    var finder: BlobFinder { BlobFinder(blobs, of: id) }
+}
+
+/// The states of the blobs of a space, as things are when it is asked.
+package final class BlobLookup {
+    private let finder: BlobFinder
+
+    fileprivate init(_ finder: BlobFinder) { self.finder = finder }
+
+    /// The state of a blob that is not erased.
+    package func state(of id: Hash32) throws(DiarioError) -> BlobState {
+        do { return try finder.state(of: id) } catch { throw DiarioError(error) }
+    }
+
+    /// Why the server does not take a blob; nil unless it refused it.
+    package func refusal(of id: Hash32) throws(DiarioError) -> String? {
+        do { return try finder.refusal(of: id) } catch { throw DiarioError(error) }
+    }
+}
+
 // Blobs lie beside the events: nothing here waits for the log, or is waited for by it.
 extension Space {
     /// Stores all bytes of `file`: they survive a power cut when this returns.
@@ -94,6 +124,15 @@ extension Space {
         do { return try store.blobs.ids() } catch { throw DiarioError(error) }
     }
 
+    /// The spaces that may refer to them, this one among them; a damaged one is an error.
+    package func allInFolder() throws(DiarioError) -> [Space] {
+        let manifests: [Manifest]
+        do { manifests = try store.manifests() } catch { throw DiarioError(error) }
+        return try manifests.filter { !$0.isStaging }.map { (manifest) throws(DiarioError) in
+            try Space(store: store, id: manifest.space)
+        }
+    }
+
     /// Reads the bytes of all blobs of the data directory, and compares them with their ids.
     ///
     /// `progress` is told how many of how many blobs were read.
@@ -102,6 +141,9 @@ extension Space {
     ) throws(DiarioError) -> (count: Int, faults: [Fault]) {
         try store.verifyBlobs(progress: progress)
     }
+
+    /// The states of its blobs, but for those that are erased.
+    package var blobLookup: BlobLookup { BlobLookup(SpaceBlobs(self).finder) }
 
     /// Removes the bytes of a blob; false if they are not here.
     package func dropBlob(_ id: Hash32) throws(DiarioError) -> Bool {

@@ -18,7 +18,7 @@ package struct Problem: Error, Sendable {
     var value: String?
     /// Of which event, as text.
     var origin: String?
-    /// The sequence that comes next.
+    /// The sequence, or the byte of a blob, that comes next.
     var expected: UInt64?
     /// Where somebody else wrote.
     var position: UInt64?
@@ -39,6 +39,8 @@ package struct Problem: Error, Sendable {
         case forked
         case gap
         case changed
+        case offset
+        case digest
         case tooLarge = "too-large"
         case mediaType = "media-type"
         case range
@@ -58,11 +60,11 @@ package struct Problem: Error, Sendable {
             case .notFound: 404
             case .method: 405
             case .notAcceptable: 406
-            case .lineage, .epoch, .ahead, .diverged, .forked, .gap, .changed: 409
+            case .lineage, .epoch, .ahead, .diverged, .forked, .gap, .changed, .offset: 409
             case .tooLarge: 413
             case .mediaType: 415
             case .range: 416
-            case .rule: 422
+            case .rule, .digest: 422
             case .version: 426
             case .tooFast: 429
             case .failed: 500
@@ -88,6 +90,8 @@ package struct Problem: Error, Sendable {
             case .forked: "Another event has this origin"
             case .gap: "Events before it are missing"
             case .changed: "Somebody else was faster"
+            case .offset: "The part begins elsewhere"
+            case .digest: "These are other bytes"
             case .tooLarge: "Too large"
             case .mediaType: "This form is not read"
             case .range: "There is no such range"
@@ -116,6 +120,8 @@ package struct Problem: Error, Sendable {
             case .forked: "If two programs use one replica id, let each draw its own."
             case .gap: "Send the events from the sequence `expected` on."
             case .changed: "Read what was recorded behind `base`, and decide again."
+            case .offset: "Send the part that begins at `expected`."
+            case .digest: "Check the bytes, and send them again from the beginning."
             case .tooLarge: "Send less at once."
             case .mediaType: "Send a type that the description of the path has."
             case .range: "Ask for a part that there is."
@@ -181,6 +187,9 @@ package struct Problem: Error, Sendable {
         }
         if kind == .version {
             headers.append((name: "Upgrade", value: "diario/\(SyncMessage.version)"))
+        }
+        if kind == .offset, let expected {
+            headers.append((name: "Upload-Offset", value: "\(expected)"))
         }
         if let retryAfter { headers.append((name: "Retry-After", value: "\(retryAfter)")) }
         return headers

@@ -26,6 +26,8 @@ enum Route: Hashable, Sendable {
         case commands
         case command(String)
         case view(String)
+        case wantedBlobs
+        case blob(String)
         case replicas
         case tokens
         case token(String)
@@ -59,7 +61,8 @@ enum Route: Hashable, Sendable {
         case .health, .metrics, .description, .spaces: ["GET", "HEAD", "OPTIONS"]
         case .oldApp(let path): path.methods
         case .space(_, .sync): ["POST", "OPTIONS"]
-        case .space(_, .command): ["POST", "OPTIONS"]
+        case .space(_, .command), .space(_, .wantedBlobs): ["POST", "OPTIONS"]
+        case .space(_, .blob): ["GET", "HEAD", "PUT", "OPTIONS"]
         case .space(_, .events), .space(_, .tokens), .space(_, .view):
             ["GET", "HEAD", "POST", "OPTIONS"]
         case .space(_, .token): ["DELETE", "OPTIONS"]
@@ -70,12 +73,13 @@ enum Route: Hashable, Sendable {
 
 extension Route.Part {
     /// The right that a request needs; nil if its message says.
-    func right(isPost: Bool) -> Caller.Rights? {
+    func right(for method: String) -> Caller.Rights? {
         switch self {
         case .sync: nil
         case .replicas, .tokens, .token: .admin
-        case .events where isPost: .append
-        case .command: .append
+        case .events where method == "POST": .append
+        case .blob where method == "PUT": .append
+        case .command, .wantedBlobs: .append
         default: .read
         }
     }
@@ -111,6 +115,8 @@ extension Route.Part {
         case ("commands", nil): self = .commands
         case ("commands", let name?): self = .command(name)
         case ("views", let name?): self = .view(name)
+        case ("blobs", "want"?): self = .wantedBlobs
+        case ("blobs", let id?): self = .blob(id)
         case ("replicas", nil): self = .replicas
         case ("tokens", nil): self = .tokens
         case ("tokens", let name?): self = .token(name)

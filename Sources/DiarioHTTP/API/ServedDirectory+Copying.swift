@@ -56,44 +56,12 @@ extension ServedDirectory {
                 remedy: "Segments are merged now and then: ask for the list again."
             )
         }
-        let tag = "\"\(try digest(of: file).text)\""
-        var headers = [
-            (name: "ETag", value: tag),
-            (name: "Accept-Ranges", value: "bytes"),
-            (
-                name: "Cache-Control",
-                value: file.isSidecar ? "no-store" : "private, max-age=31536000, immutable"
-            ),
-        ]
-        if question.request.headers["if-none-match"]?.contains(tag) ?? false {
-            return HTTPAnswer(304, headers: headers)
-        }
-        headers.append((name: "Content-Type", value: MediaType.file.rawValue))
-        let range: Range<Int>?
-        let condition = question.request.headers["if-range"]
-        if let text = question.request.headers["range"], condition == nil || condition == tag {
-            range = try ByteRange.range(text, of: file.size)
-        } else {
-            range = nil
-        }
-        guard let range else {
-            return HTTPAnswer(
-                200,
-                headers: headers,
-                .file(SentFile(path: file.path, offset: 0, count: file.size))
-            )
-        }
-        headers.append(
-            (
-                name: "Content-Range",
-                value: "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(file.size)"
-            )
-        )
-        return HTTPAnswer(
-            206,
-            headers: headers,
-            .file(SentFile(path: file.path, offset: range.lowerBound, count: range.count))
-        )
+        return try FileAnswer(
+            path: file.path,
+            size: file.size,
+            tag: "\"\(try digest(of: file).text)\"",
+            isCached: !file.isSidecar
+        ).answer(to: question.request)
     }
 
     private func digest(of file: SealedFiles.File) throws -> Hash32 {
@@ -152,33 +120,5 @@ extension ServedDirectory {
             (name: "ETag", value: "\"\(fingerprint.text)\""),
         ]
         return answer
-    }
-}
-
-/// The header Range.
-enum ByteRange {
-    /// The part that is asked for; nil if it is of a kind that is passed over, as the standard lets
-    /// a server do with several ranges.
-    static func range(_ text: String, of size: Int) throws -> Range<Int>? {
-        guard text.hasPrefix("bytes="), !text.contains(",") else { return nil }
-        let parts = text.dropFirst("bytes=".count).split(
-            separator: "-",
-            omittingEmptySubsequences: false
-        )
-        guard parts.count == 2 else { return nil }
-        let first = parts[0].isEmpty ? nil : Int(parts[0])
-        let last = parts[1].isEmpty ? nil : Int(parts[1])
-        let range: Range<Int>
-        switch (first, last) {
-        case (let first?, nil) where parts[1].isEmpty: range = min(first, size)..<size
-        case (let first?, let last?) where first <= last:
-            range = min(first, size)..<min(last, size - 1) + 1
-        case (nil, let count?) where parts[0].isEmpty: range = max(size - count, 0)..<size
-        default: return nil
-        }
-        guard !range.isEmpty else {
-            throw Problem(.range, "The file has \(size) bytes.", remedy: "Ask for a part of it.")
-        }
-        return range
     }
 }

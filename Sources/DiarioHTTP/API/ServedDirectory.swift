@@ -91,15 +91,25 @@ package final class ServedDirectory: Sendable {
     package func watch() {
         defer { writeContacts() }
         var lastWrite = now
+        // A minute after the start for the first time.
+        let first = lastWrite.milliseconds - Self.sweepMillisecondsMin + 60_000
+        var lastSweep = Timestamp(milliseconds: first)
         while !isClosed {
             stop.wait(nanosecondsMax: 250_000_000)
             if now.milliseconds - lastWrite.milliseconds > 10_000 {
                 writeContacts()
                 lastWrite = now
             }
+            if now.milliseconds - lastSweep.milliseconds > Self.sweepMillisecondsMin {
+                // What cannot be removed now is looked at again.
+                try? sweepBlobs()
+                lastSweep = now
+            }
             lookForNews()
         }
     }
+
+    private static let sweepMillisecondsMin: Int64 = 3_600_000
 
     /// Takes up what other processes recorded, and wakes those who wait for it.
     package func lookForNews() {
@@ -139,10 +149,15 @@ extension ServedDirectory: HTTPHandler {
                 try oldApp?.admit(head)
                 return .bytes(max: head.method == "POST" ? OldForm.sizeMax : 0)
             }
-            guard head.method == "POST", case .space(let name, let part) = route else {
-                return .bytes(max: 0)
+            guard ["POST", "PUT"].contains(head.method), case .space(let name, let part) = route
+            else { return .bytes(max: 0) }
+            let known = try served.identify(try Self.token(of: head), to: name, at: now)
+            if case .blob = part {
+                // Before so many bytes are read.
+                try Question(request: head, token: known.token, space: known.space, turn: .first)
+                    .require(.append)
+                return .bytes(max: Limits.blobPartSizeMax)
             }
-            _ = try served.identify(try Self.token(of: head), to: name, at: now)
             try checkBody(of: head, part)
             return .bytes(max: part == .sync ? Limits.messageSizeMax : Limits.requestSizeMax)
         } catch {
@@ -229,7 +244,7 @@ extension ServedDirectory: HTTPHandler {
     private func answer(_ question: Question, _ part: Route.Part) throws -> HTTPReply {
         let isPost = question.request.method == "POST"
         if let parameters = part.parameters(isPost: isPost) { try question.allow(parameters) }
-        if let right = part.right(isPost: isPost) { try question.require(right) }
+        if let right = part.right(for: question.request.method) { try question.require(right) }
         return switch part {
         case .sync: .answer(try sync(question))
         case .head: try head(question)
@@ -248,6 +263,8 @@ extension ServedDirectory: HTTPHandler {
             .reading(try ServedCall(directory: self, question: question).command(name))
         case .view(let name):
             .reading(try ServedCall(directory: self, question: question).view(name))
+        case .wantedBlobs: .reading(try ServedBlobs(directory: self, question: question).want())
+        case .blob(let id): try ServedBlobs(directory: self, question: question).answer(id)
         case .replicas: .answer(try replicas(question))
         case .tokens where isPost: .answer(try makeToken(question))
         case .tokens: .answer(try tokens(question))
@@ -327,7 +344,8 @@ enum CrossOrigin {
         (name: "Access-Control-Allow-Origin", value: "*"),
         (
             name: "Access-Control-Expose-Headers",
-            value: "Stream-Next-Offset, Stream-Up-To-Date, Stream-Cursor, ETag, Retry-After"
+            value: "Stream-Next-Offset, Stream-Up-To-Date, Stream-Cursor, ETag, Retry-After, "
+                + "Content-Range, Upload-Offset"
         ),
     ]
 
@@ -343,7 +361,7 @@ enum CrossOrigin {
                 (
                     name: "Access-Control-Allow-Headers",
                     value: "Authorization, Content-Type, Accept, If-None-Match, Range, "
-                        + "Diario-Replica"
+                        + "Diario-Replica, Upload-Offset, Upload-Length"
                 ),
                 (name: "Access-Control-Max-Age", value: "86400"),
             ]

@@ -4,7 +4,7 @@ import Synchronization
 
 /// A server of HTTP/1.1: accepts connections within bounds, and passes requests to its handler.
 ///
-/// schema/format/http.md, sections 10 and 11. It serves from its `init` until `stop`, or until it
+/// schema/format/http.md, sections 11 and 12. It serves from its `init` until `stop`, or until it
 /// is released.
 package final class HTTPServer: Sendable {
     package struct Configuration: Sendable {

@@ -1,7 +1,7 @@
 package import DiarioCore
 package import DiarioCrypto
 package import DiarioFormat
-import DiarioStorage
+package import DiarioStorage
 
 /// The blobs of a data directory, each in a file named by its id: schema/format/directory.md,
 /// section 10.
@@ -9,16 +9,20 @@ import DiarioStorage
 /// It has nothing to do with the log: bytes are put here before the event that refers to them is
 /// recorded, and may come later than the event or go before it.
 package struct BlobStore: Sendable {
-    private let directory: any LogDirectory
+    let directory: any LogDirectory
     private let entropy: any EntropySource
-    private let isReadOnly: Bool
+    let isReadOnly: Bool
 
     /// Blobs that are written at once, by all programs.
     static let putCountMax = 8
     /// Bytes that are read or written at once.
     static let pieceSize = 256 * 1024
 
-    init(in directory: any LogDirectory, entropy: any EntropySource, isReadOnly: Bool) {
+    package init(
+        in directory: any LogDirectory,
+        entropy: any EntropySource,
+        isReadOnly: Bool = false
+    ) {
         self.directory = directory
         self.entropy = entropy
         self.isReadOnly = isReadOnly
@@ -107,6 +111,13 @@ package struct BlobStore: Sendable {
                 guard try Files.tryAcquire(lock) else { continue }
                 defer { lock.release() }
                 try Files.removeTree(path, in: directory)
+            }
+            // Those of a space that is gone, or that another one took the place of.
+            for name in try directory.list(LogPaths.blobs) {
+                guard let part = LogPaths.blobPart(name),
+                    try !directory.exists(LogPaths.manifest(part.space))
+                else { continue }
+                try Files.removeTree(LogPaths.blobs + "/" + name, in: directory)
             }
         }
     }

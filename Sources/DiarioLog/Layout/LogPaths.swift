@@ -19,6 +19,29 @@ package enum LogPaths {
     package static func blob(_ id: Hash32) -> String { "\(blobs)/\(id.text)" }
     /// A lock; the file of this name with ".new" is a blob that its holder writes.
     static func blobPut(_ number: Int) -> String { "\(blobs)/put-\(number)" }
+    /// The beginning of a blob that comes for a space; it is continued until it is whole.
+    static func blobPart(_ id: Hash32, of space: SpaceID) -> String {
+        "\(blobs)/\(id.text)-\(space.text)\(blobPartSuffix)"
+    }
+
+    /// What the name of a file in `blobs` says of a blob that is coming; nil if it is another file.
+    static func blobPart(_ name: String) -> (id: Hash32, space: SpaceID)? {
+        guard name.hasSuffix(blobPartSuffix) else { return nil }
+        let words = name.dropLast(blobPartSuffix.utf8.count).split(
+            separator: "-",
+            omittingEmptySubsequences: false
+        )
+        guard words.count == 2, let id = Hash32(text: String(words[0])),
+            let space = SpaceID(text: String(words[1]))
+        else { return nil }
+        return (id, space)
+    }
+
+    private static let blobPartSuffix = ".part"
+    /// What is known of the blobs that travel between the space and its server.
+    package static func blobNotes(_ space: SpaceID) -> String { "spaces/\(space.text)/blob-notes" }
+    /// Held by the one process that exchanges the blobs of a space.
+    static func blobLock(_ space: SpaceID) -> String { "spaces/\(space.text)/blob-lock" }
     /// Says that the directory is a backup that nobody has written to.
     package static let backup = "backup"
     package static func space(_ space: SpaceID) -> String { "spaces/\(space.text)" }

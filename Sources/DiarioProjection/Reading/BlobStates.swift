@@ -9,11 +9,11 @@ package struct UnreadBlob: Error {
     package init(_ message: String) { self.message = message }
 }
 
-/// The states of blobs, as `blob_state(id)` gives them in queries: `here`, `missing`, or `erased`
-/// once no event that refers to the blob has its key any more.
+/// The states of blobs, as `blob_state(id)` gives them in queries: `erased` once no event that
+/// refers to the blob has its key any more, else what the device knows of its bytes.
 final class BlobStates {
     private let sources: [ModelReader.Source]
-    private let isHere: ([UInt8]) throws(UnreadBlob) -> Bool
+    private let stateOfBytes: ([UInt8]) throws(UnreadBlob) -> BlobState
     /// Opened when they are needed first; apart from the connection of the query, which is busy.
     private var lookups: [Lookup]?
 
@@ -40,10 +40,10 @@ final class BlobStates {
 
     init(
         _ sources: [ModelReader.Source],
-        isHere: @escaping ([UInt8]) throws(UnreadBlob) -> Bool
+        stateOfBytes: @escaping ([UInt8]) throws(UnreadBlob) -> BlobState
     ) {
         self.sources = sources
-        self.isHere = isHere
+        self.stateOfBytes = stateOfBytes
     }
 
     func add(to connection: borrowing Connection) throws(SQLiteError) {
@@ -61,8 +61,8 @@ final class BlobStates {
         do throws(SQLiteError) { erased = try isErased(id) } catch {
             throw FunctionError(error.message)
         }
-        guard !erased else { return .text("erased") }
-        do throws(UnreadBlob) { return .text(try isHere(bytes) ? "here" : "missing") } catch {
+        guard !erased else { return .text(BlobState.erased.rawValue) }
+        do throws(UnreadBlob) { return .text(try stateOfBytes(bytes).rawValue) } catch {
             throw FunctionError(error.message)
         }
     }

@@ -146,12 +146,12 @@ package final class ModelReader {
         try connection.execute("PRAGMA temp_store = FILE; PRAGMA cache_size = -16384")
     }
 
-    /// Lets queries ask for the states of blobs; `isHere` says whether the bytes of an id are here.
+    /// Lets queries ask for the states of blobs; `stateOfBytes` says it of those not erased.
     package func addBlobStates(
-        isHere: @escaping ([UInt8]) throws(UnreadBlob) -> Bool
+        stateOfBytes: @escaping ([UInt8]) throws(UnreadBlob) -> BlobState
     ) throws(ProjectionError) {
         do throws(SQLiteError) {
-            try BlobStates(sources, isHere: isHere).add(to: connection)
+            try BlobStates(sources, stateOfBytes: stateOfBytes).add(to: connection)
         } catch {
             throw .file(path: paths, error)
         }

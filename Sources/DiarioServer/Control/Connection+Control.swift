@@ -15,8 +15,10 @@ extension Connection {
         if try controlVersion() == Self.newestVersion { return }
         try transaction(wrapping: { $0 as any Error }) { () throws(any Error) in
             // Another process may have been faster.
-            guard try controlVersion() < Self.newestVersion else { return }
-            try execute(Self.tables)
+            let version = try controlVersion()
+            guard version < Self.newestVersion else { return }
+            if version == 0 { try execute(Self.tables) }
+            try execute(Self.tableOfBlobs)
             try execute(
                 "PRAGMA application_id = \(Self.applicationID); "
                     + "PRAGMA user_version = \(Self.newestVersion)"
@@ -24,7 +26,7 @@ extension Connection {
         }
     }
 
-    private static let newestVersion: Int64 = 1
+    private static let newestVersion: Int64 = 2
     /// `dctl`, so that the file can be told from other databases.
     private static let applicationID: Int64 = 0x6463_746c
 
@@ -85,6 +87,22 @@ extension Connection {
             PRIMARY KEY (space, replica)
         ) STRICT, WITHOUT ROWID;
         """
+
+    /// Version 2.
+    private static let tableOfBlobs = """
+        CREATE TABLE blob (
+            space TEXT NOT NULL, id TEXT NOT NULL, token TEXT NOT NULL, size INTEGER NOT NULL,
+            began INTEGER NOT NULL, isReferred INTEGER NOT NULL DEFAULT 0,
+            PRIMARY KEY (space, id)
+        ) STRICT, WITHOUT ROWID;
+        ALTER TABLE space ADD COLUMN blobBytesMax INTEGER;
+        ALTER TABLE token ADD COLUMN blobBytesMax INTEGER;
+        """
+
+    /// The column of quotas for blobs, which a file of version 1 that may only be read lacks.
+    func blobQuotaColumn() throws -> String {
+        try controlVersion() < 2 ? "NULL" : "blobBytesMax"
+    }
 
     /// Runs a statement with values for its parameters; gives its rows.
     @discardableResult

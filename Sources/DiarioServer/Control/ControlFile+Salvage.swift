@@ -53,7 +53,7 @@ extension ControlFile {
     }
 
     private static let sizeMax = 1024 * 1024 * 1024
-    private static let tableNames = ["space", "token", "replica", "contact"]
+    private static let tableNames = ["space", "token", "replica", "contact", "blob"]
 
     /// Copies rows in both directions, each up to the first page that cannot be read.
     private static func copyRows(

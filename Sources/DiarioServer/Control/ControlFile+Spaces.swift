@@ -69,15 +69,18 @@ extension ControlFile {
     }
 
     /// Those whose column `space` is the name of one.
-    private static let tablesOfSpaces = ["token", "replica", "publication", "contact"]
+    private static let tablesOfSpaces = ["token", "replica", "publication", "contact", "blob"]
 
     /// Sets what a space may hold.
     package func setQuota(of name: SpaceName, _ quota: SpaceQuota) throws {
         try writing { connection in
             try connection.checkSpace(name)
             try connection.run(
-                "UPDATE space SET eventsMax = ?, bytesMax = ? WHERE name = ?",
-                [SQLValue(quota.eventsMax), SQLValue(quota.bytesMax), .text(name.text)]
+                "UPDATE space SET eventsMax = ?, bytesMax = ?, blobBytesMax = ? WHERE name = ?",
+                [
+                    SQLValue(quota.eventsMax), SQLValue(quota.bytesMax),
+                    SQLValue(quota.blobBytesMax), .text(name.text),
+                ]
             )
         }
     }
@@ -110,7 +113,8 @@ extension Connection {
     /// The spaces for which a condition holds.
     func spaces(_ condition: String = "", _ values: [SQLValue] = []) throws -> [NamedSpace] {
         try run(
-            "SELECT name, id, created, eventsMax, bytesMax FROM space " + condition,
+            "SELECT name, id, created, eventsMax, bytesMax, \(try blobQuotaColumn()) FROM space "
+                + condition,
             values
         ).map { try NamedSpace($0) }
     }
@@ -124,5 +128,6 @@ extension NamedSpace {
         else { throw ControlError.damaged(what: "a row of `space` is none") }
         (self.name, self.id, self.created) = (name, id, created)
         quota = SpaceQuota(eventsMax: row[3].asCount, bytesMax: row[4].asCount)
+        quota.blobBytesMax = row[5].asCount
     }
 }

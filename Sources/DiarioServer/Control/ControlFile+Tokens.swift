@@ -100,15 +100,15 @@ extension Connection {
         try run(
             """
             INSERT INTO token (id, hash, space, rights, actor, label, created, expires,
-                requestsPerSecond, eventsPerSecond)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                requestsPerSecond, eventsPerSecond, blobBytesMax)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 .text(key.id.text), .blob(key.hash.bytes), .text(draft.space.text),
                 .integer(Int64(draft.rights.rawValue)), SQLValue(draft.actor),
                 SQLValue(draft.label),
                 SQLValue(now), SQLValue(draft.expires), SQLValue(draft.requestsPerSecond),
-                SQLValue(draft.eventsPerSecond),
+                SQLValue(draft.eventsPerSecond), SQLValue(draft.blobBytesMax),
             ]
         )
     }
@@ -143,7 +143,7 @@ extension Connection {
         try run(
             """
             SELECT id, hash, space, rights, actor, label, created, expires, revoked, used,
-                requestsPerSecond, eventsPerSecond
+                requestsPerSecond, eventsPerSecond, \(try blobQuotaColumn())
             FROM token
             """ + " " + condition,
             values
@@ -162,6 +162,7 @@ extension Token {
         var rates = TokenRates()
         if let rate = row[10].asCount { rates.requestsPerSecond = rate }
         if let rate = row[11].asCount { rates.eventsPerSecond = rate }
+        if let bytes = row[12].asCount { rates.blobBytes = bytes }
         self.init(
             id: id,
             space: space,

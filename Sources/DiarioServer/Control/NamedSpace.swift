@@ -13,6 +13,8 @@ package struct SpaceQuota: Hashable, Sendable {
     /// Nil for the default.
     package var eventsMax: Int?
     package var bytesMax: Int?
+    /// Of the stored bytes of blobs.
+    package var blobBytesMax: Int?
 
     package init(eventsMax: Int? = nil, bytesMax: Int? = nil) {
         self.eventsMax = eventsMax
@@ -20,5 +22,6 @@ package struct SpaceQuota: Hashable, Sendable {
     }
 
     package var events: Int { eventsMax ?? Limits.spaceEventCountMax }
+    package var blobBytes: Int { blobBytesMax ?? Int(Limits.spaceBlobSizeMax) }
     package var bytes: Int { bytesMax ?? Int(Limits.spaceSizeMax) }
 }

@@ -44,6 +44,7 @@ package struct TokenDraft: Sendable {
     package var expires: Timestamp?
     package var requestsPerSecond: Int?
     package var eventsPerSecond: Int?
+    package var blobBytesMax: Int?
 
     package init(space: SpaceName, rights: Caller.Rights) {
         self.space = space
@@ -51,10 +52,11 @@ package struct TokenDraft: Sendable {
     }
 }
 
-/// The rates of a token: requests and events in a second.
+/// The rates of a token, requests and events in a second, and the bytes of blobs in all.
 package struct TokenRates: Hashable, Sendable {
     package var requestsPerSecond = Limits.tokenRequestRateMax
     package var eventsPerSecond = Limits.tokenEventRateMax
+    package var blobBytes = Int(Limits.tokenBlobSizeMax)
 
     package init() {}
 }

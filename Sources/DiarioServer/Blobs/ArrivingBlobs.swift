@@ -1,0 +1,158 @@
+package import DiarioCore
+package import DiarioCrypto
+package import DiarioLog
+import Synchronization
+
+/// What is written down of the blobs that come to one space: schema/format/control.md, section 10.
+package protocol BlobLedger {
+    /// Notes that a blob comes; throws a refusal if a quota has no room for it.
+    func begin(_ id: Hash32, size: Int64) throws
+    /// Those of these blobs that were sent, whole or not, with their sizes as noted.
+    func sent(among ids: [Hash32]) throws -> [Hash32: Int64]
+    /// Forgets a blob; true if another space was sent it too.
+    func forget(_ id: Hash32) throws -> Bool
+}
+
+/// The blobs that come to the spaces of a server, part by part: schema/format/http.md, section 10.
+///
+/// Safe to use from any thread. Parts of one blob for one space are taken one after the other, and
+/// whoever comes meanwhile is told so.
+package final class ArrivingBlobs: Sendable {
+    private let blobs: BlobStore
+    private let slots = Mutex<[BlobPart: Slot]>([:])
+
+    /// The place of one blob that comes.
+    private final class Slot: Sendable {
+        /// Nil until it is begun, or continued after a pause.
+        let arrival = Mutex<BlobArrival?>(nil)
+    }
+
+    package init(_ blobs: BlobStore) { self.blobs = blobs }
+
+    /// What came of a part.
+    package enum Taken: Hashable, Sendable {
+        /// The next part begins here.
+        case more(from: Int64)
+        case whole
+        /// All bytes were there already.
+        case known
+        /// This is where the part should have begun.
+        case elsewhere(Int64)
+        /// The bytes are not those of the id, and are thrown away.
+        case wrong
+        /// Another request writes the same blob.
+        case busy
+    }
+
+    /// What a space has of some blobs.
+    package struct Wanted: Hashable, Sendable {
+        /// With the bytes that it has.
+        package var missing: [Hash32: Int64] = [:]
+        /// With their sizes.
+        package var here: [Hash32: Int64] = [:]
+    }
+
+    /// What is missing of these blobs, of which events refer to those in `referred`.
+    package func want(
+        _ ids: [Hash32],
+        referred: Set<Hash32>,
+        in space: SpaceID,
+        _ ledger: some BlobLedger
+    ) throws -> Wanted {
+        let sent = try ledger.sent(among: ids)
+        var wanted = Wanted()
+        for id in ids {
+            if sent[id] != nil || referred.contains(id), let stored = try blobs.find(id) {
+                wanted.here[id] = stored.size
+            } else {
+                wanted.missing[id] = try blobs.arrivedSize(of: id, in: space)
+            }
+        }
+        return wanted
+    }
+
+    /// Takes the next part of a blob of `size` stored bytes.
+    ///
+    /// What it says is whole survives a power cut.
+    package func take(
+        _ bytes: [UInt8],
+        at offset: Int64,
+        of id: Hash32,
+        size: Int64,
+        in space: SpaceID,
+        _ ledger: some BlobLedger
+    ) throws -> Taken {
+        let noted = try ledger.sent(among: [id])[id]
+        if noted != nil, try blobs.contains(id) { return .known }
+        // Another size than was counted would be outside of every quota.
+        if noted != size { try ledger.begin(id, size: size) }
+        let part = BlobPart(id: id, space: space)
+        let slot = slot(part)
+        let taken = try slot.arrival.withLockIfAvailable { kept in
+            try write(bytes, at: offset, of: part, size: size, &kept)
+        }
+        switch taken {
+        case .whole, .wrong: slots.withLock { $0[part] = nil }
+        default: break
+        }
+        return taken ?? .busy
+    }
+
+    private func write(
+        _ bytes: [UInt8],
+        at offset: Int64,
+        of part: BlobPart,
+        size: Int64,
+        _ kept: inout BlobArrival?
+    ) throws -> Taken {
+        var begun = kept
+        // After an error it is begun again with what is there.
+        kept = nil
+        if begun?.size != size { begun = nil }
+        let arrival = try begun ?? blobs.arrival(of: part.id, size: size, in: part.space)
+        guard offset == arrival.offset, Int64(bytes.count) <= size - offset else {
+            kept = arrival
+            return .elsewhere(arrival.offset)
+        }
+        switch try arrival.write(bytes.span) {
+        case .more:
+            kept = arrival
+            return .more(from: arrival.offset)
+        case .whole: return .whole
+        case .wrong: return .wrong
+        }
+    }
+
+    private func slot(_ part: BlobPart) -> Slot {
+        slots.withLock { slots in
+            if let known = slots[part] { return known }
+            if slots.count >= Limits.blobArrivalCountMax {
+                // What is in use stays; what came of the others is read again when they go on.
+                for key in Array(slots.keys) where isKnownUniquelyReferenced(&slots[key]) {
+                    slots[key] = nil
+                }
+            }
+            let made = Slot()
+            slots[part] = made
+            return made
+        }
+    }
+
+    /// Removes what came of a blob for a space, and its bytes if nobody else has a use for them.
+    package func remove(
+        _ id: Hash32,
+        in space: SpaceID,
+        _ ledger: some BlobLedger,
+        isReferredElsewhere: () throws -> Bool
+    ) throws {
+        let isElsewhere = try ledger.forget(id)
+        let part = BlobPart(id: id, space: space)
+        // Nobody goes on with a file that is not there any more.
+        try slot(part).arrival.withLock { kept in
+            kept = nil
+            try blobs.drop(part)
+        }
+        slots.withLock { $0[part] = nil }
+        if !isElsewhere, try !isReferredElsewhere() { _ = try blobs.drop(id) }
+    }
+}
