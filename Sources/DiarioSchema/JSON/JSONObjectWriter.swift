@@ -11,14 +11,23 @@ package struct JSONObjectWriter {
         return text.bytes
     }
 
-    package mutating func add(_ key: String, _ value: String) { add(key, .string(value)) }
+    package mutating func add(_ key: String, _ value: String) {
+        begin(key)
+        JSONWriter.appendString(value, to: &bytes)
+    }
+
     package mutating func add(_ key: String, _ value: Bool) { add(key, .boolean(value)) }
-    package mutating func add(_ key: String, _ value: Int) { add(key, .integer(Int64(value))) }
-    package mutating func add(_ key: String, _ value: Int64) { add(key, .integer(value)) }
+    package mutating func add(_ key: String, _ value: Int) { add(key, Int64(value)) }
+
+    package mutating func add(_ key: String, _ value: Int64) {
+        begin(key)
+        JSONWriter.appendInteger(value, to: &bytes)
+    }
+
     package mutating func add(_ key: String, _ value: Double) { add(key, .number(value)) }
     /// Counts of events, positions and bytes never need the 64th bit.
     package mutating func add(_ key: String, _ value: UInt64) {
-        add(key, .integer(Int64(clamping: value)))
+        add(key, Int64(clamping: value))
     }
 
     /// A list of values that are JSON already.
@@ -48,7 +57,7 @@ package struct JSONObjectWriter {
     private mutating func begin(_ key: String) {
         if !isFirst { bytes.append(0x2c) }
         isFirst = false
-        JSON.string(key).appendCanonical(to: &bytes)
+        JSONWriter.appendString(key, to: &bytes)
         bytes.append(0x3a)
     }
 }

@@ -20,8 +20,15 @@ enum JSONWriter {
     }
 
     static func appendString(_ text: String, to output: inout [UInt8]) {
-        let bytes = Array(text.utf8)
-        appendString(bytes.span, to: &output)
+        output.append(0x22)
+        for byte in text.utf8 {
+            if byte < 0x20 || byte == 0x22 || byte == 0x5c {
+                appendEscape(byte, to: &output)
+            } else {
+                output.append(byte)
+            }
+        }
+        output.append(0x22)
     }
 
     /// Appends bytes without escaping them.
