@@ -12,8 +12,10 @@ two replicas that sync.
 
 import csv
 import datetime
+import http.client
 import io
 import json
+import socket
 import time
 
 from diario_program import Diario, main, require
@@ -229,6 +231,33 @@ def check_devices(diario, server, folder):
     require(counts[0] == counts[1] and counts[0][0]["n"] == 300, "the same reports", counts)
 
 
+def own_address():
+    """An address of this machine that others would use; None if it has none."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            # Nothing is sent.
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            return None
+        address = probe.getsockname()[0]
+    return None if address.startswith(("127.", "0.")) else address
+
+
+def check_others(diario, data):
+    """Who is not on this machine, by its address, is answered only with --legacy-open."""
+    address = own_address()
+    for words, status in (((), 403), (("--legacy-open",), 200)):
+        with Server(diario, data, "--legacy-fish", "home", *words, host="0.0.0.0") as server:
+            require(OldApp(server).species()[0] == 200, "this machine")
+            if address is None:
+                continue
+            connection = http.client.HTTPConnection(address, server.port, timeout=30)
+            connection.request("GET", "/fish/handleFishes.php?all_fishes")
+            found = connection.getresponse().status
+            connection.close()
+            require(found == status, f"{address} is answered with {found}, {words}")
+
+
 def check(path, folder):
     diario = Diario(path, folder)
     data = folder / "served"
@@ -256,6 +285,7 @@ def check(path, folder):
         require(app.send(report(1, 110) | {"detectedSize": "11"})[0] == 200, "11 cm")
         require(app.send(report(1, 109) | {"detectedSize": "10.9"})[0] == 200, "10.9 cm")
         require(server.stop() == 0, "the server stops")
+    check_others(diario, data)
     return "71 of 120 open, 44 reports of the old app, 40 others refused, and files of them"
 
 

@@ -21,6 +21,7 @@ struct CallDraft {
         batch = space.types.draft
         head = moment.head
         var payloads: [CommandValues] = []
+        var ids: [String?] = []
         for (index, event) in outcome.events.enumerated() {
             guard let type = space.catalog.type(event.name, version: event.version) else {
                 throw Self.fault(
@@ -30,7 +31,6 @@ struct CallDraft {
             }
             try Self.append(event.payload, type, prepared, to: &batch)
             var payload = event.payload
-            let ids = payloads.indices.map { payloads[$0].id(of: outcome.events[$0], space) }
             payload.resolveReferences(of: type, ids)
             let origin = prepared.call.isDryRun ? nil : moment.origin(index)
             if let field = type.newIDFieldIndex, let origin,
@@ -39,6 +39,7 @@ struct CallDraft {
                 payload.set(type.fields[field].name, origin.text)
             }
             payloads.append(payload)
+            ids.append(payload.id(of: event, space))
             events.append(
                 CallAnswer.Event(
                     type: event.name,
