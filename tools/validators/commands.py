@@ -221,6 +221,7 @@ def check_actor(diario, folder):
             "it is not in the log by itself")
     types = diario.good("schema", "types", "fish", "--typescript").text
     require("export interface FishReportFileInput {" in types, "types of TypeScript", types[:300])
+    require('  target: "fish" | "reference";' in types, "choices of TypeScript", types[:300])
 
 
 def check_replicas(diario, server, name, order):
@@ -296,9 +297,36 @@ def check_replicas(diario, server, name, order):
         diario.good("-C", device, "verify")
 
 
+def check_picture(diario, folder):
+    """A picture is stored before its event, and removed again if there is none."""
+    def blobs():
+        return diario.good("-C", "local", "blob", "list", "--json").json
+
+    def capture(assessment, image, *words, run=diario.good):
+        return run("-C", "local", "fish", "photo.capture", "--assessment-id", assessment, "--image",
+                   image, "--json", *words)
+
+    diario.good("fish", "pictures", "made", "--count", "1", "--seed", "3")
+    diario.good("-C", "local", "fish", "assessment.start", "--species-id", "sardina",
+                "--assessment-id", "pictured")
+    payload = capture("pictured", "made/3.pgm").json["events"][0]["payload"]
+    require((payload["widthPx"], payload["heightPx"], payload["imageType"]) ==
+            (1200, 900, "image/png"), "the picture tells its size", payload)
+    require(len(blobs()) == 1, "its bytes are here", blobs())
+    diario.good("-C", "local", "blob", "get", payload["imageId"], "-o", "back.png")
+    require((folder / "back.png").stat().st_size == payload["imageSize"], "the picture is back")
+    require("no such assessment" in capture("nobody", "made/3.pgm", run=diario.run).message,
+            "a refusal")
+    require(len(blobs()) == 1, "a refusal leaves no bytes", blobs())
+    refused = capture("pictured", "made/truth.jsonl", run=diario.run)
+    require(refused.code == 1 and "no picture of a known type" in refused.message, "text", refused)
+    require(capture("pictured", "made/3.pgm", "--dry-run", run=diario.run).code == 2, "dry run")
+
+
 def check(path, folder):
     diario = Diario(path, folder)
     check_actor(diario, folder)
+    check_picture(diario, folder)
     data = folder / "served"
     with Server(diario, data) as server:
         check_doors(diario, server, data)

@@ -79,6 +79,10 @@ enum PackCommand {
         let name = "\(declaration.name.prefix { $0 != "." }) \(declaration.shortName)"
         let isCommand = declaration.kind == .command
         var options = declaration.optionTexts.map { option(for: $0, in: declaration) }
+        options += declaration.fileOptions.map { name, blob in
+            let title = declaration.title(of: "\(blob.name)Id")?.english
+            return .value("\(name) FILE", title ?? "the file for \(blob.name)", .file)
+        }
         options.append(
             .value("input FILE|-", "the whole input as JSON, in place of the options", .file)
         )
@@ -109,6 +113,11 @@ enum PackCommand {
             }
         } else {
             details += "Only answers. Where there is no space, it is asked of a new one."
+        }
+        if !declaration.fileOptions.isEmpty {
+            details +=
+                "\n\nA picture is written anew, without place, time and camera, and stored beside "
+                + "the events before the call; its size in pixels need not be given."
         }
         details += "\n\nNumbers may have a comma or a point. A list of points is \"x,y x,y\"."
         return Command(
@@ -156,9 +165,32 @@ enum PackCommand {
         }
         wanted.at = try call.arguments.time("at")
         wanted.isDryRun = call.has("dry-run")
+        let files = try declaration.fileOptions.compactMap { name, blob in
+            try call.value(name).map { (try KeptFile($0, for: blob, call), blob) }
+        }
+        guard files.isEmpty || !wanted.isDryRun else {
+            throw Failure.usage(
+                "--dry-run stores no file; leave one of the two out",
+                in: call.command
+            )
+        }
         try (wanted.isDryRun ? call.reading : call.writing) { space in
             wanted.actor = try call.value("actor") ?? space.defaultActor()
-            try answer(wanted, declaration, call, in: space)
+            var values = CommandValues(try JSON.parse(wanted.input).value)
+            var stored: [PutBlob] = []
+            do {
+                for (file, blob) in files {
+                    stored.append(
+                        try file.put(for: blob, of: declaration.input, into: &values, in: space)
+                    )
+                }
+                if !files.isEmpty { wanted.input = values.json }
+                try answer(wanted, declaration, call, in: space)
+            } catch {
+                // No event refers to them.
+                for blob in stored { _ = try? space.dropBlob(blob.id) }
+                throw error
+            }
         }
     }
 
@@ -183,9 +215,10 @@ enum PackCommand {
     private static func input(_ call: Invocation, _ declaration: Declaration) throws -> [UInt8] {
         let given = declaration.optionTexts.filter { call.has($0.name) }
         if let file = call.value("input") {
-            if let option = given.first {
+            let others = given.map(\.name) + declaration.fileOptions.map(\.name).filter(call.has)
+            if let option = others.first {
                 throw Failure.usage(
-                    "--input is the whole input; leave out --\(option.name)",
+                    "--input is the whole input; leave out --\(option)",
                     in: call.command
                 )
             }

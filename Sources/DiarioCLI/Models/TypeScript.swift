@@ -17,7 +17,8 @@ struct TypeScript {
             guard let schema = try? JSON.parse(type.canonicalSchema).value else { continue }
             line()
             comment(type.description)
-            line("export interface \(name(of: type)) \(form(schema, depth: 0))")
+            let fields = schema.withPartsOfBlobs
+            line("export interface \(name(of: type)) \(form(fields, depth: 0))")
         }
         for declaration in pack.declarations {
             let base = name(declaration.shortName)
@@ -94,9 +95,8 @@ struct TypeScript {
     /// The type for a schema.
     private func form(_ schema: JSON, depth: Int) -> String {
         if case .array(let values)? = schema.member("enum")?.item.value {
-            return values.compactMap { item in
-                if case .string(let text) = item.value { CellText.json(text) } else { nil }
-            }.joined(separator: " | ")
+            return values.map { CellText.json(String(decoding: $0.value.asWritten, as: UTF8.self)) }
+                .joined(separator: " | ")
         }
         guard case .string(let type)? = schema.member("type")?.item.value else { return "unknown" }
         switch type {

@@ -17,15 +17,20 @@ extension Command {
             The type is a media type, as image/jpeg; without --type it is known from the end of the
             file's name. With --public the bytes are stored as they are, and there is no key.
 
+            With --photo a JPEG or PNG picture is decoded, turned upright and written anew, so that
+            place, time and camera are not kept with it. Other types are kept as they are, with a
+            remark.
+
             In JSON, `sha256` is the id in hexadecimal: the name of the file in .diario/blobs.
             """,
         options: [
             .value("type TYPE", "the media type, as image/jpeg"),
+            .flag("photo", "a picture, without what its camera wrote into it"),
             .flag("public", "store the bytes as they are, without a key"),
             .json, .noProgress,
         ],
         examples: [
-            "diario blob put basil.jpg --json": "the values of the fields of a blob, as JSON",
+            "diario blob put basil.jpg --photo --json": "the values of the fields of a blob, as JSON",
             "diario blob put tile.bin --public": "bytes that are not about anyone",
         ],
         run: { try BlobCommand.put($0) }
@@ -98,22 +103,18 @@ extension Command {
 
 /// The commands `diario blob put`, `get`, `list` and `drop`.
 enum BlobCommand {
-    private static let types = [
-        "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp",
-    ]
     private static let pieceSize: Int64 = 1024 * 1024
 
     static func put(_ call: Invocation) throws {
         let path = call.operands[0]
-        let type = try type(of: path, call)
+        let given = try type(call)
         let isPublic = call.has("public")
+        let photo = call.has("photo") ? try KeptFile(photo: path, type: given, call) : nil
+        let type =
+            photo?.type ?? given ?? KeptFile.type(of: path) ?? "application/octet-stream"
         try call.writing { space in
-            let file = path == "-" ? try InputFile.spooled() : try InputFile.open(path)
-            let blob = try call.withBar("Storing", unit: "bytes") { bar in
-                try space.putBlob(file, isPublic: isPublic) { done, total in
-                    bar.update(done: UInt64(done), total: UInt64(total))
-                }
-            }
+            let blob = try photo.map { try space.putBlob($0.bytes, isPublic: isPublic) }
+                ?? put(path, isPublic: isPublic, in: space, call)
             guard !call.isJSON else {
                 return try call.output.json([
                     "id": base64(blob.id.bytes), "size": Int(blob.size), "type": type,
@@ -128,19 +129,30 @@ enum BlobCommand {
         }
     }
 
-    private static func type(of path: String, _ call: Invocation) throws -> String {
-        if let type = call.value("type") {
-            guard BlobField.isMediaType(type) else {
-                throw Failure.usage(
-                    "--type \(CellText.oneLine(type)) is no media type; give one in lower case, "
-                        + "as image/jpeg",
-                    in: call.command
-                )
+    private static func put(
+        _ path: String,
+        isPublic: Bool,
+        in space: Space,
+        _ call: Invocation
+    ) throws -> PutBlob {
+        let file = path == "-" ? try InputFile.spooled() : try InputFile.open(path)
+        return try call.withBar("Storing", unit: "bytes") { bar in
+            try space.putBlob(file, isPublic: isPublic) { done, total in
+                bar.update(done: UInt64(done), total: UInt64(total))
             }
-            return type
         }
-        let end = path.split(separator: ".").last.map { $0.lowercased() } ?? ""
-        return types[end] ?? "application/octet-stream"
+    }
+
+    private static func type(_ call: Invocation) throws -> String? {
+        guard let type = call.value("type") else { return nil }
+        guard BlobField.isMediaType(type) else {
+            throw Failure.usage(
+                "--type \(CellText.oneLine(type)) is no media type; give one in lower case, as "
+                    + "image/jpeg",
+                in: call.command
+            )
+        }
+        return type
     }
 
     static func get(_ call: Invocation) throws {

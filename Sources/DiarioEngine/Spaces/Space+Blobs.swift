@@ -96,6 +96,18 @@ extension Space {
         }
     }
 
+    /// Stores these bytes: they survive a power cut when this returns.
+    package func putBlob(_ bytes: [UInt8], isPublic: Bool) throws(DiarioError) -> PutBlob {
+        do throws(LogError) {
+            let put = try store.blobs.put(isPublic: isPublic, sizeMax: Limits.blobSizeMax)
+            try put.write(bytes.span)
+            let blob = try put.finish()
+            return PutBlob(id: blob.id, size: blob.plainSize, key: put.key?.bytes)
+        } catch {
+            throw DiarioError(error)
+        }
+    }
+
     /// The plain bytes of a blob; nil if they are not here.
     ///
     /// `size` is what an event says. A private blob without a key is erased, which is an error.

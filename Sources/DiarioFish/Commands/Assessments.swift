@@ -85,9 +85,6 @@ enum AssessmentRules {
         in space: any CommandSpace
     ) throws(BrokenRule) -> Outcome<Fish.PhotoCapture.Result> {
         _ = try Fish.OpenAssessment(input.assessmentId, in: space)
-        guard (input.imageId == nil) == (input.imageSize == nil),
-            (input.imageId == nil) == (input.imageType == nil)
-        else { throw FishRule.picture.broken("imageId") }
         let given = input.takenOn ?? input.takenAt.map { Fish.day(at: $0) } ?? Fish.today(space)
         let taken = try Fish.notInFuture(given, field: "takenOn", space)
         let gate = TiltGate(rawValue: input.gate?.rawValue ?? "") ?? .standard

@@ -34,7 +34,6 @@ enum FishRule: String {
     case nothingGiven = "nothing-given"
     case minimumSize = "minimum-size"
     case referenceSize = "reference-size"
-    case picture
     case preference
 
     /// The refusal of a command that would break the rule.
@@ -47,7 +46,7 @@ enum FishRule: String {
         switch self {
         case .unknownAssessment, .otherPerson, .abandoned, .reported, .noPhoto, .otherPhoto,
             .noMarks, .markShape, .outsideImage, .nudge, .noReference, .noLength, .lengthOutdated,
-            .noVerdict, .verdictOutdated, .picture:
+            .noVerdict, .verdictOutdated:
             assessmentTexts
         case .unknownReport, .withdrawn, .ownReport, .details, .detailValue, .nothingGiven,
             .future, .dayOrder:
@@ -171,14 +170,6 @@ enum FishRule: String {
                     it: "Qualcosa \u{e8} cambiato dopo il verdetto."
                 ),
                 Texts("Issue the verdict again.", it: "Emetti di nuovo il verdetto.")
-            )
-        case .picture:
-            (
-                Texts(
-                    "A stored picture has an id, a size and a type.",
-                    it: "Un'immagine salvata ha un id, una dimensione e un tipo."
-                ),
-                Texts("Give all of them, or none.", it: "Indicali tutti, o nessuno.")
             )
         default:
             (

@@ -83,9 +83,18 @@ package final class Declaration: Sendable {
         "input", "at", "actor", "language", "dry-run", "json", "no-progress", "help",
     ]
 
-    /// The form of each field of the input as text, in the order of the declaration.
+    /// The option for the file of each blob of the input, and the blob.
+    package var fileOptions: [(name: String, blob: BlobField)] {
+        input.blobs.map { (OptionText.dashed($0.name[...]), $0) }
+    }
+
+    /// The form of each field of the input as text, in the order of the declaration; those of blobs
+    /// follow from files.
     package var optionTexts: [OptionText] {
-        inputFields.map { field in
+        let parts = input.blobs.flatMap { blob in
+            blob.partIndices.map { input.fields[$0].name }
+        }
+        return inputFields.filter { !parts.contains($0.name) }.map { field in
             let schema = inputSchema.member("properties")?.item.value.member(field.name)
             return OptionText(field.name, schema?.item.value ?? .object([]))
         }

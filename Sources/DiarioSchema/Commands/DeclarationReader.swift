@@ -86,6 +86,14 @@ struct DeclarationReader {
     /// Each field of the input has an option of its own on the command line.
     private mutating func checkOptions(_ declaration: Declaration, _ root: JSON.Item) {
         var taken = Declaration.callOptions
+        for option in declaration.fileOptions where !taken.insert(option.name).inserted {
+            problems.add(
+                root.value.member("input")?.line,
+                "option-taken",
+                "the option --\(option.name) of \(option.blob.name) is that of something else; "
+                    + "rename the field"
+            )
+        }
         for option in declaration.optionTexts {
             for name in Set([option.name, option.shortName]) where !taken.insert(name).inserted {
                 problems.add(
@@ -191,7 +199,7 @@ struct DeclarationReader {
         for problem in reader.problems.problems {
             problems.add(problem.line, problem.rule, problem.message)
         }
-        return parts.map { ($0, member.item.value) }
+        return parts.map { ($0, member.item.value.withPartsOfBlobs) }
     }
 
     /// A command that makes a thing can be repeated: its events tell what it was given and what

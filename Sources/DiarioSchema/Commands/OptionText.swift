@@ -84,7 +84,7 @@ package struct OptionText: Sendable {
     }
 
     /// Small letters, with dashes where the words of a name begin.
-    private static func dashed(_ name: Substring) -> String {
+    static func dashed(_ name: Substring) -> String {
         var text = ""
         for letter in name.unicodeScalars {
             if 65...90 ~= letter.value, let small = Unicode.Scalar(letter.value + 32) {

@@ -177,6 +177,7 @@ extension SchemaReader {
             member(names[2], .object([member("enum", types)])),
         ]
         guard let key = blob.keyName else { return required }
+        guard !isForm else { return required + [member(key, .object(hash))] }
         let personal = member("x-diario-personal", .boolean(true))
         return required + [member(key, .object(hash + [personal]))]
     }
@@ -204,5 +205,13 @@ extension SchemaReader {
             }
         }
         return .array(parts)
+    }
+}
+
+extension JSON {
+    /// The schema of a payload with ordinary fields in the place of blobs.
+    package var withPartsOfBlobs: JSON {
+        var reader = SchemaReader(file: "", budget: PatternBudget())
+        return reader.expandingBlobs(JSON.Item(value: self, line: 1)).root.value
     }
 }
