@@ -30,7 +30,7 @@ extension Command {
             .json, .noProgress,
         ],
         examples: [
-            "diario blob put basil.jpg --photo --json": "the values of the fields of a blob, as JSON",
+            "diario blob put basil.jpg --photo --json": "the values of a blob's fields, as JSON",
             "diario blob put tile.bin --public": "bytes that are not about anyone",
         ],
         run: { try BlobCommand.put($0) }
@@ -113,7 +113,8 @@ enum BlobCommand {
         let type =
             photo?.type ?? given ?? KeptFile.type(of: path) ?? "application/octet-stream"
         try call.writing { space in
-            let blob = try photo.map { try space.putBlob($0.bytes, isPublic: isPublic) }
+            let blob =
+                try photo.map { try space.putBlob($0.bytes, isPublic: isPublic) }
                 ?? put(path, isPublic: isPublic, in: space, call)
             guard !call.isJSON else {
                 return try call.output.json([

@@ -27,8 +27,10 @@ struct KeptFile {
         (self.bytes, self.type, self.extent) = (bytes, type, extent)
     }
 
-    /// Reads a photo and writes it anew. One of a type that is not read is kept as it is, with a
-    /// remark; `given` is its media type where the name of the file does not tell it.
+    /// Reads a photo and writes it anew.
+    ///
+    /// One of a type that is not read is kept as it is, with a remark; `given` is its media type
+    /// where the name of the file does not tell it.
     init(photo path: String, type given: String? = nil, _ call: Invocation) throws {
         let file = try call.contents(of: path, "the photo", sizeMax: Self.sizeMax)
         do {
@@ -65,8 +67,8 @@ struct KeptFile {
         }
         guard bytes.count <= blob.sizeMax else {
             throw Failure.failed(
-                "\(name) would take \(Show.grouped(bytes.count)) bytes, and \(blob.name) has at most "
-                    + "\(Show.grouped(Int(blob.sizeMax))). Make it smaller"
+                "\(name) would take \(Show.grouped(bytes.count)) bytes, and \(blob.name) has at "
+                    + "most \(Show.grouped(Int(blob.sizeMax))). Make it smaller"
             )
         }
     }

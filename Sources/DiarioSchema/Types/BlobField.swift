@@ -16,7 +16,9 @@ package struct BlobField: Hashable, Sendable {
 
     package var isPublic: Bool { keyIndex == nil }
     /// Indices of all of its fields.
-    package var partIndices: [Int] { [idIndex, sizeIndex, typeIndex] + [keyIndex].compactMap { $0 } }
+    package var partIndices: [Int] {
+        [idIndex, sizeIndex, typeIndex] + [keyIndex].compactMap { $0 }
+    }
 
     /// True for a media type in lower case without parameters.
     package static func isMediaType(_ text: String) -> Bool {
