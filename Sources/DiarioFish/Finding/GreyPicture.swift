@@ -31,4 +31,19 @@ package struct GreyPicture: Equatable, Sendable {
     package var pgm: [UInt8] {
         Array("P5\n\(width) \(height)\n255\n".utf8) + levels
     }
+
+    /// The level at a place between pixels; outside, that of the nearest.
+    func level(_ place: Vector) -> Double {
+        let x = min(max(place.x - 0.5, 0), Double(width - 1) - 1e-6)
+        let y = min(max(place.y - 0.5, 0), Double(height - 1) - 1e-6)
+        let (column, row) = (Int(x), Int(y))
+        let (shareX, shareY) = (x - Double(column), y - Double(row))
+        let index = row &* width &+ column
+        let levels = levels.span
+        let (a, b) = (Double(levels[index]), Double(levels[index &+ 1]))
+        let below = index &+ width
+        let (c, d) = (Double(levels[below]), Double(levels[below &+ 1]))
+        let top = a + (b - a) * shareX
+        return top + (c + (d - c) * shareX - top) * shareY
+    }
 }

@@ -16,6 +16,12 @@ struct RimFrame {
         (xToX, yToX, xToY, yToY) = (radius, 0, 0, radius)
     }
 
+    /// By its middle, and where the two axes go.
+    init(_ middle: Vector, _ first: Vector, _ second: Vector) {
+        (x, y) = (middle.x, middle.y)
+        (xToX, yToX, xToY, yToY) = (first.x, second.x, first.y, second.y)
+    }
+
     /// The radius of the circle with the same area.
     var radius: Double { (xToX * yToY - yToX * xToY).magnitude.squareRoot() }
 
@@ -48,14 +54,6 @@ struct RimFrame {
         return frame
     }
 
-    /// Smaller by a share of the radius, with the rim opposite to a direction where it is.
-    func shrunk(by share: Double, awayFrom way: Vector) -> RimFrame {
-        var frame = scaled(by: 1 - share)
-        frame.x = x - way.x * share * radius
-        frame.y = y - way.y * share * radius
-        return frame
-    }
-
     func scaled(by factor: Double) -> RimFrame {
         var frame = self
         frame.x *= factor
@@ -73,6 +71,24 @@ struct RimFrame {
         let area = xToX * yToY - yToX * xToY
         let spread = max(half * half - area * area, 0).squareRoot()
         return half > 0 ? area.magnitude / (half + spread) : 0
+    }
+}
+
+extension Ellipse {
+    /// Nil if the frame is too flat for one.
+    init?(_ frame: RimFrame) {
+        self.init(fitting: Vector.turns(8).map { frame.place($0.x, $0.y) })
+    }
+}
+
+extension Vector {
+    /// Some directions, evenly around the turn.
+    static func turns(_ count: Int) -> [Vector] {
+        (0..<count).map { index in
+            let angle = 2 * Trigonometry.pi * Double(index) / Double(count)
+            let (sine, cosine) = Trigonometry.sineAndCosine(angle)
+            return Vector(cosine, sine)
+        }
     }
 }
 

@@ -12,8 +12,6 @@ struct MeasuredRim {
     var fill = 0.0
     /// How far the edges are from the ellipse: the root of the mean square, in radii.
     var roughness = 0.0
-    /// The edges at the rim.
-    var points: [Vector] = []
 }
 
 /// Measures ellipses in the whole picture.
@@ -22,7 +20,7 @@ struct RimRefinement {
     /// How wide sharp edges are, in pixels.
     private let edgeWidth: Double
     /// Directions of the lines.
-    let turns: [Vector]
+    private let turns: [Vector]
 
     private static let lineCount = 96
     /// Edges further than this share of the radius from the rim are not looked at.
@@ -33,11 +31,7 @@ struct RimRefinement {
     init(_ picture: GreyPicture, edgeWidth: Double) {
         self.picture = picture
         self.edgeWidth = edgeWidth
-        turns = (0..<Self.lineCount).map { index in
-            let angle = 2 * Trigonometry.pi * Double(index) / Double(Self.lineCount)
-            let (sine, cosine) = Trigonometry.sineAndCosine(angle)
-            return Vector(cosine, sine)
-        }
+        turns = Vector.turns(Self.lineCount)
     }
 
     /// An edge on a line: its place, 1 at the rim, and the change of level outwards.
@@ -113,19 +107,17 @@ struct RimRefinement {
     private func rim(_ frame: RimFrame, _ lines: [Line]) -> MeasuredRim {
         let tolerance = tolerance(frame)
         var rim = MeasuredRim(frame: frame)
-        var (brighter, squares, signed, step) = (0, 0.0, 0.0, 0.0)
+        var (count, brighter) = (0, 0)
+        var (squares, signed, step) = (0.0, 0.0, 0.0)
         for line in lines {
             guard let crossing = line.nearest(1, within: tolerance) else { continue }
-            rim.points.append(
-                frame.place(line.turn.x * crossing.place, line.turn.y * crossing.place)
-            )
+            count += 1
             if crossing.change < 0 { brighter += 1 }
             squares += (crossing.place - 1) * (crossing.place - 1)
             signed += crossing.change
-            step += level(frame.place(line.turn.x * 1.12, line.turn.y * 1.12))
-            step -= level(frame.place(line.turn.x * 0.76, line.turn.y * 0.76))
+            step += picture.level(frame.place(line.turn.x * 1.12, line.turn.y * 1.12))
+            step -= picture.level(frame.place(line.turn.x * 0.76, line.turn.y * 0.76))
         }
-        let count = rim.points.count
         guard count > 0 else { return rim }
         for place in [1.07, 1.1, 1.13] {
             let others = lines.count { $0.nearest(place, within: tolerance) != nil }
@@ -136,30 +128,6 @@ struct RimRefinement {
         rim.roughness = (squares / Double(count)).squareRoot()
         rim.fill = signed == 0 ? 0 : step / signed
         return rim
-    }
-
-    /// The strongest edges between two places on the lines within 60 degrees of a direction: the
-    /// share of lines that have one, and their mean strength over all lines.
-    func edges(
-        _ frame: RimFrame,
-        between low: Double,
-        and high: Double,
-        toward: Vector
-    ) -> (share: Double, strength: Double) {
-        guard let lines = lines(frame, every: 1) else { return (0, 0) }
-        var (count, found, sum) = (0.0, 0.0, 0.0)
-        for line in lines {
-            let way = frame.place(line.turn.x, line.turn.y) - Vector(frame.x, frame.y)
-            guard way.dot(toward) > 0.5 * way.length else { continue }
-            count += 1
-            var strongest = 0.0
-            for crossing in line.crossings where low..<high ~= crossing.place {
-                strongest = max(strongest, crossing.change.magnitude)
-            }
-            if strongest > 0 { found += 1 }
-            sum += strongest
-        }
-        return (found / max(count, 1), sum / max(count, 1))
     }
 
     /// The edges on each line near the rim; nil if the rim leaves the picture.
@@ -224,7 +192,7 @@ struct RimRefinement {
         var place = start
         for index in 0..<count {
             sums[index] = sum
-            sum += level(place) + level(place + side) + level(place - side)
+            sum += picture.level(place) + picture.level(place + side) + picture.level(place - side)
             place = place + step
         }
         sums[count] = sum
@@ -264,20 +232,5 @@ struct RimRefinement {
             return place.x > 1 && place.y > 1 && place.x < Double(picture.width) - 1
                 && place.y < Double(picture.height) - 1
         }
-    }
-
-    /// The level at a place between pixels; outside, that of the nearest.
-    private func level(_ place: Vector) -> Double {
-        let x = min(max(place.x - 0.5, 0), Double(picture.width - 1) - 1e-6)
-        let y = min(max(place.y - 0.5, 0), Double(picture.height - 1) - 1e-6)
-        let (column, row) = (Int(x), Int(y))
-        let (shareX, shareY) = (x - Double(column), y - Double(row))
-        let index = row &* picture.width &+ column
-        let levels = picture.levels.span
-        let (a, b) = (Double(levels[index]), Double(levels[index &+ 1]))
-        let below = index &+ picture.width
-        let (c, d) = (Double(levels[below]), Double(levels[below &+ 1]))
-        let top = a + (b - a) * shareX
-        return top + (c + (d - c) * shareX - top) * shareY
     }
 }
