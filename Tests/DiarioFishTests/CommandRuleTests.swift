@@ -31,6 +31,47 @@ import Testing
         #expect(others == [Fish.Alternative(speciesId: "nasello", minSizeUm: 200_000)])
     }
 
+    /// Half of a frame; a circle in its square (785 of 1000); an ellipse across itself, which has
+    /// 4 atan(1/2) / (2 pi - 4 atan(1/2)) in common; one inside another; apart; points.
+    @Test(arguments: [
+        (frame(0, 0, 4000, 2000), frame(0, 1000, 4000, 1000), 500),
+        (frame(0, 0, 2000, 2000), frame(1000, 1000, 2000, 2000), 143),
+        (frame(0, 0, 2000, 2000), ellipse(1000, 1000, 2000, 2000, 33_000), 785),
+        (ellipse(0, 0, 4000, 2000, 30_000), ellipse(0, 0, 4000, 2000, 30_000), 1000),
+        (ellipse(0, 0, 4000, 2000, 30_000), ellipse(0, 0, 4000, 2000, 120_000), 419),
+        (ellipse(0, 0, 4000, 2000, 71_000), ellipse(0, 0, 2000, 1000, 71_000), 250),
+        (ellipse(0, 0, 4000, 2000, 0), frame(2001, -1000, 5000, 2000), 0),
+        (ellipse(0, 0, 1, 1, 0), ellipse(0, 0, 21_000_000, 21_000_000, 0), 0),
+        (#"{"points":[{"xMpx":0,"yMpx":0},{"xMpx":9,"yMpx":9}]}"#, frame(0, 0, 9, 9), nil),
+    ])
+    func aCorrectionTellsTheOverlap(proposed: String, final: String, overlap: Int?) throws {
+        let space = TableSpace([
+            "assessment": [["actor": .text("u1"), "state": .text("open"), "photoId": .text("p")]]
+        ])
+        for (first, second) in [(proposed, final), (final, proposed)] {
+            let input =
+                #"{"assessmentId":"a","target":"reference","#
+                + #""proposed":\#(first),"final":\#(second)}"#
+            let result = try Self.run("detection.correct", input, in: space).result
+            #expect(result.integer("overlapMilli") == overlap.map { Int64($0) })
+        }
+    }
+
+    private static func frame(_ x: Int, _ y: Int, _ width: Int, _ height: Int) -> String {
+        #"{"frame":{"xMpx":\#(x),"yMpx":\#(y),"widthMpx":\#(width),"heightMpx":\#(height)}}"#
+    }
+
+    private static func ellipse(
+        _ x: Int,
+        _ y: Int,
+        _ width: Int,
+        _ height: Int,
+        _ angle: Int
+    ) -> String {
+        let place = #""xMpx":\#(x),"yMpx":\#(y),"widthMpx":\#(width),"heightMpx":\#(height)"#
+        return #"{"ellipse":{\#(place),"angleMdeg":\#(angle)}}"#
+    }
+
     @Test func otherFishAreOnlyToldOfPartly() throws {
         let space = TableSpace(["species": [TableSpace.species], "zones": TableSpace.zones])
         let input = #"{"speciesId":"sardina","lengthUm":120000,"on":"2026-06-01""#

@@ -39,14 +39,15 @@ enum PreferenceRules {
         in space: any CommandSpace
     ) throws(BrokenRule) -> Outcome<Fish.DetectionCorrect.Result> {
         let assessment = try Fish.OpenAssessment(input.assessmentId, in: space)
-        return Outcome(Fish.DetectionCorrect.Result()).recording(
+        let overlap = input.proposed.overlapMilli(with: input.final)
+        return Outcome(Fish.DetectionCorrect.Result(overlapMilli: overlap)).recording(
             Fish.Recorded.DetectionCorrected(
                 assessmentId: input.assessmentId,
                 photoId: assessment.photoID,
                 target: input.target,
                 proposed: input.proposed,
                 final: input.final,
-                overlapMilli: nil
+                overlapMilli: overlap
             )
         )
     }
