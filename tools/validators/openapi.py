@@ -29,6 +29,9 @@ WAITING = {"/v1/spaces/{space}/events": ("live",), "/v1/spaces/{space}/head": ("
 # blob by what came before, which the document cannot know.
 BY_PACKS = ("recordEvents", "answerQuery", "callCommand", "askView", "postView", "sendBlob")
 
+# What is beyond a limit that the document names is 413.
+TOO_LARGE = ("sendBlob", "wantBlobs")
+
 
 def write_document(document, path):
     for name, parameters in WAITING.items():
@@ -41,9 +44,13 @@ def write_document(document, path):
 
 def write_settings(path, values):
     lines = ["[parameters]"] + [f'{name} = "{value}"' for name, value in values.items()]
-    for operation in BY_PACKS:
-        lines += ["[[operations]]", f'include-operation-id = "{operation}"',
-                  "checks.positive_data_acceptance.enabled = false"]
+    for operation in dict.fromkeys(BY_PACKS + TOO_LARGE):
+        lines += ["[[operations]]", f'include-operation-id = "{operation}"']
+        if operation in BY_PACKS:
+            lines.append("checks.positive_data_acceptance.enabled = false")
+        if operation in TOO_LARGE:
+            lines.append("checks.negative_data_rejection.expected-statuses = [400, 401, 403, 404, "
+                         '405, 406, 409, 413, 415, 422, 428, 429, "5xx"]')
     path.write_text("\n".join(lines) + "\n")
 
 
