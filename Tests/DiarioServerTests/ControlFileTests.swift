@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioCrypto
 import DiarioLog
 import DiarioSQLite
 import DiarioServer
@@ -271,6 +272,28 @@ struct ControlFileTests {
         #expect(throws: ControlError.newer(version: 4)) {
             try ControlFile(folder: folder.path, .create)
         }
+    }
+
+    /// A file from before blobs is read as it is, and gets their table when it is opened to write.
+    @Test func aFileOfVersion1GetsWhatBlobsNeed() throws {
+        let (_, token) = try make { $0.label = "old" }
+        let path = folder.path + "/" + ControlFile.name
+        let plain = try Connection(path: path, .readWrite)
+        try plain.execute(
+            """
+            DROP TABLE blob; ALTER TABLE space DROP COLUMN blobBytesMax;
+            ALTER TABLE token DROP COLUMN blobBytesMax; PRAGMA user_version = 1
+            """
+        )
+        #expect(try control.tokens() == [token])
+        #expect(try control.spaces().first?.quota == SpaceQuota())
+        let newer = try ControlFile(folder: folder.path, .readWrite)
+        #expect(try newer.tokens() == [token])
+        var quota = SpaceQuota()
+        quota.blobBytesMax = 7
+        try newer.setQuota(of: try name("home"), quota)
+        #expect(try newer.spaces().first?.quota == quota)
+        #expect(try newer.sentBlobs(among: [.zero], to: try name("home")).isEmpty)
     }
 
     @Test func whenAReplicaWasHeardOfIsKept() throws {

@@ -3,10 +3,10 @@ import Testing
 
 /// Short lives of devices that exchange blobs with a server.
 @Suite struct BlobWorldTests {
-    @Test(arguments: UInt64(0)..<40) func onlyRightBytesAreStoredAndAllOfThemArrive(
+    @Test(arguments: UInt64(0)..<24) func onlyRightBytesAreStoredAndAllOfThemArrive(
         seed: UInt64
     ) throws {
-        try BlobWorld(seed: seed).run()
+        try BlobWorld(seed: seed).run(stepCount: 200)
     }
 
     /// Chance comes from the seed alone, or a failure could not be replayed.

@@ -265,6 +265,18 @@ def check_quota(diario, server, token, folder, chance):
     require(sync(diario, "three")["requests"] <= 3, "nothing is asked twice")
 
 
+def check_unreferenced(diario, folder, chance):
+    """What no event refers to is removed by one command, and nothing else."""
+    stored = folder / "three" / ".diario" / "blobs"
+    before = check_stored(stored)
+    (folder / "picture.png").write_bytes(chance.randbytes(70_000))
+    made = diario.good("-C", "three", "blob", "put", str(folder / "picture.png"), "--json").json
+    shown = diario.good("inspect", str(stored / made["sha256"])).text
+    require("chunk 1" in shown and "WRONG" not in shown, f"inspect shows it: {shown}")
+    dropped = diario.good("-C", "three", "blob", "drop", "--unreferenced", "--json")
+    require(dropped.json == {"removed": 1} and check_stored(stored) == before, "one goes", dropped)
+
+
 def check(path, folder):
     chance = random.Random(11)
     diario = Diario(path, folder)
@@ -280,6 +292,7 @@ def check(path, folder):
         check_two(server, token, chance)
         harm = check_devices(diario, server, token, folder, chance)
         check_quota(diario, server, token, folder, chance)
+        check_unreferenced(diario, folder, chance)
         reader = server.token(rights="read", packs=("--schema", str(pack)))
         Client(server, reader).want("0" * 64, status=403)
         diario.verify(server.data)

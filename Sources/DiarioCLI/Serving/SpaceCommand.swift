@@ -126,7 +126,10 @@ enum SpaceCommand {
                     "fault": ifKnown(space.fault.map { Fields($0) }),
                 ]
                 guard let quota = space.quota else { return fields }
-                return fields + ["eventsMax": quota.events, "bytesMax": quota.bytes]
+                return fields + [
+                    "eventsMax": quota.events, "bytesMax": quota.bytes,
+                    "blobBytesMax": quota.blobBytes,
+                ]
             }
             return try call.output.json(fields)
         }

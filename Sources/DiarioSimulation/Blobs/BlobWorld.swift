@@ -61,11 +61,12 @@ package final class BlobWorld {
 
     /// Lives through so many steps, and then waits until all is quiet.
     package func run(stepCount: Int = 300) throws {
-        for _ in 0..<stepCount {
+        for number in 0..<stepCount {
             now += Int64(random.below(120_000))
             trace.now = now
             try step()
-            try checkStores()
+            // Whatever is wrong stays so, and reading all of it takes most of the time.
+            if number.isMultiple(of: 4) { try checkStores() }
         }
         try settle()
     }
