@@ -166,33 +166,6 @@ let catalogue: [SpeciesRule] = [
         #expect(MinimumSize(kind: "recommended", lengthUm: 2) == .recommended(lengthUm: 2))
     }
 
-    @Test func answersThatDoNotFollowAreNamed() throws {
-        let (rule, month) = (try species("sardina"), try #require(Month(5)))
-        func contradictions(
-            _ size: SizeResult,
-            _ date: DateResult,
-            _ isLong: Bool,
-            _ isInSeason: Bool,
-            _ rule: SpeciesRule = rule
-        ) -> [StoredAnswers.Part] {
-            StoredAnswers(
-                sizeResult: size,
-                dateResult: date,
-                eligibilitySize: isLong,
-                eligibilityDate: isInSeason
-            ).contradictions(lengthUm: 109_999, rule: rule, month: month)
-        }
-        #expect(contradictions(.undersize, .reproducing, false, false) == [])
-        #expect(contradictions(.borderline, .reproducing, false, false) == [])
-        #expect(contradictions(.borderline, .reproducing, true, false) == [.eligibilitySize])
-        #expect(contradictions(.ok, .reproducing, true, false) == [.sizeResult, .eligibilitySize])
-        #expect(contradictions(.undersize, .inSeason, false, false) == [.dateResult])
-        #expect(contradictions(.undersize, .reproducing, false, true) == [.eligibilityDate])
-        let saury = try species("costardella")
-        #expect(contradictions(.notRequired, .inSeason, true, true, saury) == [])
-        #expect(contradictions(.borderline, .inSeason, true, true, saury) == [.sizeResult])
-    }
-
     @Test func theAnswersApplyInFullToWildFishOfTheMediterranean() {
         let cases: [(Origin, Production, Applicability)] = [
             (.mediterranean, .wildFresh, .full), (.mediterranean, .unknown, .full),

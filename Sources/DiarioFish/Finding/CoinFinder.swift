@@ -57,9 +57,14 @@ package enum CoinFinder {
         }
         let coins = outermost(found).prefix(coinCountMax).compactMap { best -> FoundCoin? in
             guard best.score >= rimScoreMin else { return nil }
-            let coin = PoseSearch.coin(picture, best.frame, edgeWidth: edgeWidth ?? 1)
-            let fit = max(coin.fit, 0)
-            let score = best.score * fit * fit.squareRoot()
+            func score(_ fit: Double) -> Double {
+                best.score * max(fit, 0) * max(fit, 0).squareRoot()
+            }
+            let coin = PoseSearch.coin(picture, best.frame, edgeWidth: edgeWidth ?? 1) {
+                score($0) >= 0.7 * scoreMin
+            }
+            guard let coin else { return nil }
+            let score = score(coin.fit)
             guard score >= scoreMin, let ellipse = Ellipse(coin.rim) else { return nil }
             return FoundCoin(rim: PictureEllipse(ellipse), scoreMilli: milli(score))
         }

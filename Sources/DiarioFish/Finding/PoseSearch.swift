@@ -7,12 +7,14 @@ struct PoseSearch {
 
     /// The upper rim of the coin as which something round is seen best, and how well it is.
     ///
-    /// The second is 1 if the coin explains all levels around the rim.
+    /// The second is 1 if the coin explains all levels around the rim. Nil if a first search does
+    /// not explain enough for a longer one.
     static func coin(
         _ picture: GreyPicture,
         _ frame: RimFrame,
-        edgeWidth: Double
-    ) -> (rim: RimFrame, fit: Double) {
+        edgeWidth: Double,
+        isWorthwhile: (Double) -> Bool
+    ) -> (rim: RimFrame, fit: Double)? {
         let view = CoinView(picture)
         func search(_ frame: RimFrame) -> PoseSearch {
             PoseSearch(profile: RimProfile(picture, frame, edgeWidth: edgeWidth), view: view)
@@ -20,7 +22,9 @@ struct PoseSearch {
         // Lines from a middle that is nearer to the right one see more.
         let rough = search(frame).rough(frame).pose.rims(view).upper
         let nearer = search(rough)
-        let best = nearer.fine(nearer.rough(rough))
+        let start = nearer.rough(rough)
+        guard isWorthwhile(start.fit / Double(RimProfile.sectorCount)) else { return nil }
+        let best = nearer.fine(start)
         return (best.pose.rims(view).upper, best.fit / Double(RimProfile.sectorCount))
     }
 
