@@ -20,7 +20,7 @@ struct RimProfile {
     private let overlaps: [Double]
 
     static let sectorCount = 16
-    private static let linesPerSector = 5
+    private static let linesPerSector = 4
     /// Lines are looked at from 0.8 to 1.35 radii, where the face has no pattern that stands out.
     private static let first = 0.8
     private static let cellCount = 44
