@@ -5,7 +5,7 @@ import DiarioTestSupport
 import Synchronization
 import Testing
 
-/// Questions and scans beside everything else: schema/format/http.md, section 11.
+/// Questions and scans beside everything else: schema/format/http.md, section 12.
 @Suite(.waits) struct ServerReadingTests {
     private static let owner = ReadOwner(space: "home", token: "t")
 

@@ -4,7 +4,7 @@ import DiarioTestSupport
 import Synchronization
 import Testing
 
-/// How a server ends: schema/format/http.md, section 12.
+/// How a server ends: schema/format/http.md, section 13.
 @Suite(.waits) struct ServerStopTests {
     @Test func whatIsUnderWayIsAnswered() throws {
         let (isAsked, mayAnswer) = (Signal(), Signal())
