@@ -242,6 +242,18 @@ public enum Limits {
     ///
     /// Above: refused.
     package static let tokenLabelSizeMax = 128
+    /// Roles of a token.
+    ///
+    /// Above: refused.
+    package static let tokenRoleCountMax = 64
+    /// Patterns of the queries that a token is for, or that anybody may ask of a space.
+    ///
+    /// Above: refused.
+    package static let queryPatternCountMax = 64
+    /// Bytes of such a pattern or role, with its pack.
+    ///
+    /// Above: refused.
+    package static let qualifiedNameSizeMax = 128
     /// Replicas that belong to one token or actor in a space.
     ///
     /// Above: the push is refused.

@@ -10,7 +10,10 @@ package struct Caller: Hashable, Sendable {
         /// Append events of other actors, and of replicas that belong to others.
         package static let relay = Rights(rawValue: 4)
         package static let admin = Rights(rawValue: 8)
+        /// Ask the named queries that the token lists, and nothing else; stands alone.
+        package static let ask = Rights(rawValue: 16)
 
+        /// Those that a token may have together.
         package static let all: Rights = [.read, .append, .relay, .admin]
 
         /// The name of one right.
@@ -19,6 +22,7 @@ package struct Caller: Hashable, Sendable {
             case .read: "read"
             case .append: "append"
             case .relay: "relay"
+            case .ask: "ask"
             default: "admin"
             }
         }
@@ -27,10 +31,13 @@ package struct Caller: Hashable, Sendable {
     package var rights: Rights
     /// The actor of the caller; nil if events may name any.
     package var actor: [UInt8]?
+    /// The roles of the caller, as `fish.curator`, in byte order.
+    package var roles: [[UInt8]]
 
-    package init(rights: Rights, actor: String? = nil) {
+    package init(rights: Rights, actor: String? = nil, roles: [String] = []) {
         self.rights = rights
         self.actor = actor.map { Array($0.utf8) }
+        self.roles = roles.map { Array($0.utf8) }
     }
 
     /// True if events of an actor may be appended; nil for an event without one.

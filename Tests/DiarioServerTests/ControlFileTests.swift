@@ -274,17 +274,26 @@ struct ControlFileTests {
         }
     }
 
-    /// A file from before blobs is read as it is, and gets their table when it is opened to write.
-    @Test func aFileOfVersion1GetsWhatBlobsNeed() throws {
+    /// A file from before blobs, or roles, is read as it is, and gets what it lacks when it is
+    /// opened to write.
+    @Test(arguments: [1, 2]) func aFileOfAnOlderVersionGetsWhatItLacks(version: Int) throws {
         let (_, token) = try make { $0.label = "old" }
         let path = folder.path + "/" + ControlFile.name
         let plain = try Connection(path: path, .readWrite)
         try plain.execute(
             """
-            DROP TABLE blob; ALTER TABLE space DROP COLUMN blobBytesMax;
-            ALTER TABLE token DROP COLUMN blobBytesMax; PRAGMA user_version = 1
+            ALTER TABLE token DROP COLUMN roles; ALTER TABLE token DROP COLUMN queries;
+            ALTER TABLE space DROP COLUMN publicQueries; PRAGMA user_version = \(version)
             """
         )
+        if version == 1 {
+            try plain.execute(
+                """
+                DROP TABLE blob; ALTER TABLE space DROP COLUMN blobBytesMax;
+                ALTER TABLE token DROP COLUMN blobBytesMax
+                """
+            )
+        }
         #expect(try control.tokens() == [token])
         #expect(try control.spaces().first?.quota == SpaceQuota())
         let newer = try ControlFile(folder: folder.path, .readWrite)
@@ -294,6 +303,9 @@ struct ControlFileTests {
         try newer.setQuota(of: try name("home"), quota)
         #expect(try newer.spaces().first?.quota == quota)
         #expect(try newer.sentBlobs(among: [.zero], to: try name("home")).isEmpty)
+        let queries = [try #require(QueryPattern("fish.public-*"))]
+        try newer.setPublicQueries(of: try name("home"), queries)
+        #expect(try newer.spaces().first?.publicQueries == queries)
     }
 
     @Test func whenAReplicaWasHeardOfIsKept() throws {

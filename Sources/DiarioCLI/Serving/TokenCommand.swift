@@ -14,17 +14,23 @@ extension Command {
 
             Rights, with commas between: read, append, relay (events of other actors and for
             replicas of others), admin (all of these, and publishing). With --actor, events that are
-            pushed with it may name that actor only, unless it may relay.
+            pushed with it may name that actor only, unless it may relay. --role says what its
+            bearer is in a pack, which decides who may record some events there.
+
+            With --queries it is for those named queries and nothing else, the right ask: PATTERN is
+            PACK.QUERY, of which QUERY may end with *.
 
             A replica belongs to the actor of the token with which it was first pushed, or to the
             token if it names none. --replaces gives what belongs to an old token to the new one,
-            and revokes the old one.
+            and revokes the old one; it has the roles of the old one unless --role is given.
             """,
         options: [
             .data,
             .value("space NAME", "the space that it is for"),
             .value("rights LIST", "the rights it gives: read,append if this is left out"),
             .value("actor ID", "its bearer: an opaque id, never a name"),
+            .values("role NAME", "a role of its bearer, as fish.curator; repeatable"),
+            .values("queries PATTERN", "only these queries, as 'fish.public-*'; repeatable"),
             .value("label TEXT", "its name for people"),
             .value("expires TIME", "when it ends: RFC 3339, a date, or milliseconds"),
             .value("replaces TOKEN", "the id of the token whose place it takes"),
@@ -38,6 +44,8 @@ extension Command {
             "diario token create --data ./served --space home --output home.token": "for a device",
             "diario token create --space home --rights admin --label laptop --json":
                 "for the one who looks after the space",
+            "diario token create --space home --queries 'fish.public-*' --output page.token":
+                "for a page that shows sums",
         ],
         run: { try TokenCommand.create($0) }
     )
@@ -74,6 +82,9 @@ extension Command {
 enum TokenCommand {
     static func create(_ call: Invocation) throws {
         let draft = try draft(call)
+        if !draft.roles.isEmpty {
+            try call.withData { try draft.checkRoles(of: $0.packs(of: draft.space)) }
+        }
         let old = try call.value("replaces").map { try id($0, call) }
         let control = try call.withData { try $0.control(for: .writing) }
         // First: a token that nobody got to see would be valid all the same.
@@ -99,7 +110,16 @@ enum TokenCommand {
         guard let space = try call.wantedSpace() else {
             throw Failure.usage("token create needs --space NAME", in: arguments.command)
         }
-        let words = arguments.value("rights") ?? "read,append"
+        let queries = try arguments.all("queries").map { text in
+            guard let pattern = QueryPattern(text) else {
+                throw Failure.usage(
+                    "--queries \(CellText.oneLine(text)) is not right; give PACK.QUERY, or the "
+                        + "beginning of a name and *, such as fish.public-*"
+                )
+            }
+            return pattern
+        }
+        let words = arguments.value("rights") ?? (queries.isEmpty ? "read,append" : "ask")
         guard let rights = Caller.Rights(text: words) else {
             throw Failure.usage(
                 "--rights \(CellText.oneLine(words)) is not right; give some of read, append, "
@@ -108,6 +128,8 @@ enum TokenCommand {
         }
         var draft = TokenDraft(space: space, rights: rights)
         draft.actor = arguments.value("actor")
+        draft.roles = arguments.all("role")
+        draft.queries = queries
         draft.label = arguments.value("label")
         draft.expires = try arguments.time("expires")
         func rate(_ name: String) throws -> Int? {
@@ -138,14 +160,22 @@ enum TokenCommand {
             Table.Column("actor"), Table.Column("label"), Table.Column("created"),
             Table.Column("used"), Table.Column("state"),
         ]
-        try call.answer(tokens, none: "no tokens", columns, fields) { token in
+        // Few have these.
+        let roles = tokens.contains { !$0.roles.isEmpty } ? [Table.Column("roles")] : []
+        let queries = tokens.contains { !$0.queries.isEmpty } ? [Table.Column("queries")] : []
+        try call.answer(tokens, none: "no tokens", columns + roles + queries, fields) { token in
             [
                 token.id.text, token.space.text, token.rights.words.joined(separator: ","),
                 CellText.oneLine(token.actor ?? "-"), CellText.oneLine(token.label ?? "-"),
                 Show.day(token.created), token.used.map { Show.day($0) } ?? "-",
                 state(token, now),
-            ]
+            ] + roles.map { _ in cell(token.roles) }
+                + queries.map { _ in cell(token.queries.map(\.text)) }
         }
+    }
+
+    private static func cell(_ words: [String]) -> String {
+        words.isEmpty ? "-" : words.joined(separator: " ")
     }
 
     private static func state(_ token: Token, _ now: Timestamp) -> String {
@@ -166,7 +196,8 @@ enum TokenCommand {
     private static func fields(_ token: Token) -> Fields {
         [
             "id": token.id.text, "space": token.space.text, "rights": token.rights.words,
-            "actor": token.actor, "label": token.label, "created": Show.time(token.created),
+            "actor": token.actor, "roles": token.roles, "queries": token.queries.map(\.text),
+            "label": token.label, "created": Show.time(token.created),
             "expires": token.expires.map { Show.time($0) },
             "revoked": token.revoked.map { Show.time($0) },
             "used": token.used.map { Show.time($0) },

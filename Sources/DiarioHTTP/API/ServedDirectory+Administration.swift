@@ -25,6 +25,9 @@ extension ServedDirectory {
     /// Makes a token for the space of the one that asks.
     func makeToken(_ question: Question) throws -> HTTPAnswer {
         let draft = try TokenDraft(question.request.body, space: question.space.name)
+        if !draft.roles.isEmpty {
+            try draft.checkRoles(of: space(question.space).refreshed().packs)
+        }
         let (key, token) = try served.control.makeToken(
             draft,
             replacing: nil,
@@ -61,46 +64,56 @@ extension TokenDraft {
         guard case .object(let members) = try JSON.parse(body).value else {
             throw Problem(.malformed, "The body is not an object.")
         }
-        var rights: Caller.Rights = [.read, .append]
-        var actor: String?
-        var label: String?
+        self.init(space: space, rights: [.read, .append])
         for member in members {
+            let words = Self.words(member.item.value)
             switch (member.key, member.item.value) {
-            case ("rights", .array(let items)):
-                let words = items.compactMap { item -> String? in
-                    if case .string(let word) = item.value { word } else { nil }
-                }
-                guard words.count == items.count,
-                    let read = Caller.Rights(text: words.joined(separator: ","))
-                else {
-                    throw Problem(
-                        .malformed,
-                        "`rights` is not a list of read, append, relay and admin."
-                    )
-                }
+            case ("rights", _):
+                let read = words.flatMap { Caller.Rights(text: $0.joined(separator: ",")) }
+                guard let read else { throw Self.wrong(member) }
                 rights = read
+            case ("roles", _):
+                guard let words else { throw Self.wrong(member) }
+                roles = words
+            case ("queries", _):
+                guard let words else { throw Self.wrong(member) }
+                queries = words.compactMap { QueryPattern($0) }
+                guard queries.count == words.count else { throw Self.wrong(member) }
             case ("actor", .string(let text)) where (1...Limits.actorSizeMax) ~= text.utf8.count:
                 actor = text
             case ("label", .string(let text)) where text.utf8.count <= Limits.actorSizeMax:
                 label = text
-            case ("rights", _), ("actor", _), ("label", _):
-                throw Problem(
-                    .malformed,
-                    "line \(member.line): `\(member.key)` is not what it should be.",
-                    remedy: "`rights` is a list of words; `actor` and `label` are texts of at most "
-                        + "\(Limits.actorSizeMax) bytes."
-                )
+            case ("actor", _), ("label", _):
+                throw Self.wrong(member)
             default:
                 throw Problem(
                     .malformed,
                     "line \(member.line): there is no key `\(member.key)` here.",
-                    remedy: "There is: rights, actor, label."
+                    remedy: "There is: rights, actor, roles, queries, label."
                 )
             }
         }
-        self.init(space: space, rights: rights)
-        self.actor = actor
-        self.label = label
+        if !queries.isEmpty, !members.contains(where: { $0.key == "rights" }) { rights = .ask }
+    }
+
+    /// The texts that a list holds; nil if it is none, or holds something else.
+    private static func words(_ value: JSON) -> [String]? {
+        guard case .array(let items) = value else { return nil }
+        let words = items.compactMap { item -> String? in
+            if case .string(let word) = item.value { word } else { nil }
+        }
+        return words.count == items.count ? words : nil
+    }
+
+    private static func wrong(_ member: JSON.Member) -> Problem {
+        Problem(
+            .malformed,
+            "line \(member.line): `\(member.key)` is not what it should be.",
+            remedy:
+                "`rights` is a list of read, append, relay, admin and ask, `roles` of texts such "
+                + "as fish.curator, `queries` of texts such as fish.public-*; `actor` and `label` "
+                + "are texts of at most \(Limits.actorSizeMax) bytes."
+        )
     }
 }
 
@@ -112,6 +125,10 @@ extension Token {
         json.add("id", id.text)
         json.add("rights", list: rights.words.map { JSONText.string($0) })
         json.add("actor", ifKnown: actor)
+        if !roles.isEmpty { json.add("roles", list: roles.map { JSONText.string($0) }) }
+        if !queries.isEmpty {
+            json.add("queries", list: queries.map { JSONText.string($0.text) })
+        }
         json.add("label", ifKnown: label)
         json.add("created", ifKnown: created)
         json.add("expires", ifKnown: expires)

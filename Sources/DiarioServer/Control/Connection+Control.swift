@@ -18,7 +18,8 @@ extension Connection {
             let version = try controlVersion()
             guard version < Self.newestVersion else { return }
             if version == 0 { try execute(Self.tables) }
-            try execute(Self.tableOfBlobs)
+            if version < 2 { try execute(Self.tableOfBlobs) }
+            try execute(Self.columnsOfRoles)
             try execute(
                 "PRAGMA application_id = \(Self.applicationID); "
                     + "PRAGMA user_version = \(Self.newestVersion)"
@@ -26,7 +27,7 @@ extension Connection {
         }
     }
 
-    private static let newestVersion: Int64 = 2
+    private static let newestVersion: Int64 = 3
     /// `dctl`, so that the file can be told from other databases.
     private static let applicationID: Int64 = 0x6463_746c
 
@@ -99,9 +100,18 @@ extension Connection {
         ALTER TABLE token ADD COLUMN blobBytesMax INTEGER;
         """
 
-    /// The column of quotas for blobs, which a file of version 1 that may only be read lacks.
-    func blobQuotaColumn() throws -> String {
-        try controlVersion() < 2 ? "NULL" : "blobBytesMax"
+    /// Version 3.
+    private static let columnsOfRoles = """
+        ALTER TABLE token ADD COLUMN roles TEXT;
+        ALTER TABLE token ADD COLUMN queries TEXT;
+        ALTER TABLE space ADD COLUMN publicQueries TEXT;
+        """
+
+    /// Names of columns for a query, those as NULL that a file of an older version lacks, which may
+    /// only be read.
+    func columns(_ columns: [(name: String, since: Int64)]) throws -> String {
+        let version = try controlVersion()
+        return columns.map { $0.since <= version ? $0.name : "NULL" }.joined(separator: ", ")
     }
 
     /// Runs a statement with values for its parameters; gives its rows.

@@ -84,6 +84,18 @@ extension ControlFile {
             )
         }
     }
+
+    /// Sets the queries that anybody may ask, without a token.
+    package func setPublicQueries(of name: SpaceName, _ queries: [QueryPattern]) throws {
+        if let fault = PackWords.fault(in: queries) { throw ControlError.invalid(fault) }
+        try writing { connection in
+            try connection.checkSpace(name)
+            try connection.run(
+                "UPDATE space SET publicQueries = ? WHERE name = ?",
+                [SQLValue(PackWords.column(queries.map(\.text))), .text(name.text)]
+            )
+        }
+    }
 }
 
 extension ControlFile.State {
@@ -112,9 +124,9 @@ extension Connection {
 
     /// The spaces for which a condition holds.
     func spaces(_ condition: String = "", _ values: [SQLValue] = []) throws -> [NamedSpace] {
-        try run(
-            "SELECT name, id, created, eventsMax, bytesMax, \(try blobQuotaColumn()) FROM space "
-                + condition,
+        let newer = try columns([("blobBytesMax", since: 2), ("publicQueries", since: 3)])
+        return try run(
+            "SELECT name, id, created, eventsMax, bytesMax, \(newer) FROM space " + condition,
             values
         ).map { try NamedSpace($0) }
     }
@@ -129,5 +141,6 @@ extension NamedSpace {
         (self.name, self.id, self.created) = (name, id, created)
         quota = SpaceQuota(eventsMax: row[3].asCount, bytesMax: row[4].asCount)
         quota.blobBytesMax = row[5].asCount
+        publicQueries = try PackWords.words(row[6], of: "space") { QueryPattern($0) }
     }
 }

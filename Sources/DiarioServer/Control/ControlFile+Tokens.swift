@@ -8,7 +8,8 @@ import DiarioStorage
 extension ControlFile {
     /// Makes a token for a space that has a name; it is durable then.
     ///
-    /// With `replacing`, that token is revoked, and what belonged to it belongs to the new one.
+    /// With `replacing`, that token is revoked, and what belonged to it belongs to the new one, as
+    /// do its roles if the draft has none.
     package func makeToken(
         _ draft: TokenDraft,
         replacing old: TokenID? = nil,
@@ -19,6 +20,10 @@ extension ControlFile {
         let key = TokenKey(drawnFrom: entropy)
         let token = try writing { connection in
             try connection.checkSpace(draft.space)
+            var draft = draft
+            if draft.roles.isEmpty, let old {
+                draft.roles = try connection.token(old)?.roles ?? []
+            }
             try connection.insert(draft, key, at: now)
             guard let token = try connection.token(key.id) else {
                 throw ControlError.damaged(what: "a new token is gone")
@@ -100,8 +105,8 @@ extension Connection {
         try run(
             """
             INSERT INTO token (id, hash, space, rights, actor, label, created, expires,
-                requestsPerSecond, eventsPerSecond, blobBytesMax)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                requestsPerSecond, eventsPerSecond, blobBytesMax, roles, queries)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
                 .text(key.id.text), .blob(key.hash.bytes), .text(draft.space.text),
@@ -109,6 +114,8 @@ extension Connection {
                 SQLValue(draft.label),
                 SQLValue(now), SQLValue(draft.expires), SQLValue(draft.requestsPerSecond),
                 SQLValue(draft.eventsPerSecond), SQLValue(draft.blobBytesMax),
+                SQLValue(PackWords.column(draft.roles)),
+                SQLValue(PackWords.column(draft.queries.map(\.text))),
             ]
         )
     }
@@ -140,10 +147,13 @@ extension Connection {
 
     /// The tokens for which a condition holds.
     func tokens(_ condition: String = "", _ values: [SQLValue] = []) throws -> [Token] {
-        try run(
+        let newer = try columns([
+            ("blobBytesMax", since: 2), ("roles", since: 3), ("queries", since: 3),
+        ])
+        return try run(
             """
             SELECT id, hash, space, rights, actor, label, created, expires, revoked, used,
-                requestsPerSecond, eventsPerSecond, \(try blobQuotaColumn())
+                requestsPerSecond, eventsPerSecond, \(newer)
             FROM token
             """ + " " + condition,
             values
@@ -156,9 +166,15 @@ extension Token {
         guard let id = row[0].asText.flatMap({ TokenID(text: $0) }),
             case .blob(let bytes) = row[1], let hash = Hash32(bytes.span),
             let space = row[2].asText.flatMap({ SpaceName($0) }),
-            let bits = row[3].asInteger.flatMap({ UInt8(exactly: $0) }), bits < 16,
+            let bits = row[3].asInteger.flatMap({ UInt8(exactly: $0) }), bits < 32,
             let created = row[6].asTime
         else { throw ControlError.damaged(what: "a row of `token` is none") }
+        let rights = Caller.Rights(rawValue: bits)
+        let roles = try PackWords.words(row[13], of: "token") { PackWords.isRole($0) ? $0 : nil }
+        let queries = try PackWords.words(row[14], of: "token") { QueryPattern($0) }
+        guard rights.askFault(queries) == nil else {
+            throw ControlError.damaged(what: "a row of `token` is none")
+        }
         var rates = TokenRates()
         if let rate = row[10].asCount { rates.requestsPerSecond = rate }
         if let rate = row[11].asCount { rates.eventsPerSecond = rate }
@@ -166,8 +182,10 @@ extension Token {
         self.init(
             id: id,
             space: space,
-            rights: Caller.Rights(rawValue: bits),
+            rights: rights,
             actor: row[4].asText,
+            roles: roles,
+            queries: queries,
             label: row[5].asText,
             created: created,
             expires: row[7].asTime,
@@ -186,6 +204,10 @@ extension TokenDraft {
         if let expires, expires <= now {
             return "The token would end before it begins. Give a later time."
         }
+        if let fault = rights.askFault(queries) { return fault }
+        if let fault = PackWords.fault(in: queries) ?? PackWords.fault(inRoles: roles) {
+            return fault
+        }
         let texts = [
             ("An actor", actor, Limits.actorSizeMax), ("A label", label, Limits.tokenLabelSizeMax),
         ]
@@ -196,5 +218,17 @@ extension TokenDraft {
         }
         let rates = [requestsPerSecond, eventsPerSecond].compactMap(\.self)
         return rates.contains { $0 < 1 } ? "A rate is at least 1 in a second." : nil
+    }
+}
+
+extension Caller.Rights {
+    /// Why no token has these rights and is for these queries; nil if one can.
+    fileprivate func askFault(_ queries: [QueryPattern]) -> String? {
+        if contains(.ask) != !queries.isEmpty {
+            return "The right ask and patterns of queries are given together: --queries PACK.QUERY."
+        }
+        return contains(.ask) && self != .ask
+            ? "The right ask is for named queries and nothing else. Give it alone, or the right "
+                + "read, which answers all queries." : nil
     }
 }

@@ -6,6 +6,8 @@ package struct NamedSpace: Hashable, Sendable {
     package let id: SpaceID
     package let created: Timestamp
     package var quota: SpaceQuota
+    /// The queries that anybody may ask, without a token.
+    package var publicQueries: [QueryPattern]
 }
 
 /// The quota of a space.

@@ -8,6 +8,10 @@ package struct Token: Hashable, Sendable {
     package let rights: Caller.Rights
     /// The actor of the bearer; nil if the token names none.
     package let actor: String?
+    /// The roles of the bearer, as `fish.curator`, in byte order.
+    package let roles: [String]
+    /// The queries that it is for; none unless its right is `ask`.
+    package let queries: [QueryPattern]
     /// Its label for people.
     package let label: String?
     package let created: Timestamp
@@ -40,6 +44,9 @@ package struct TokenDraft: Sendable {
     package var space: SpaceName
     package var rights: Caller.Rights
     package var actor: String?
+    package var roles: [String] = []
+    /// Given if `rights` is `ask`.
+    package var queries: [QueryPattern] = []
     package var label: String?
     package var expires: Timestamp?
     package var requestsPerSecond: Int?
@@ -63,13 +70,16 @@ package struct TokenRates: Hashable, Sendable {
 
 extension Caller {
     /// The bearer of a token.
-    package init(_ token: Token) { self.init(rights: token.rights, actor: token.actor) }
+    package init(_ token: Token) {
+        self.init(rights: token.rights, actor: token.actor, roles: token.roles)
+    }
 }
 
 extension Caller.Rights {
     /// The rights by their names, in the order in which they are shown.
     private static let names: [(String, Caller.Rights)] = [
         ("read", .read), ("append", .append), ("relay", .relay), ("admin", .admin),
+        ("ask", .ask),
     ]
 
     /// Reads `read,append`; nil if a word is no right, or none is there.

@@ -58,6 +58,16 @@ extension DataFolder {
         return id
     }
 
+    /// The packs in use of a space that has a name; none if it is not made yet.
+    package func packs(of name: SpaceName) throws -> [Pack] {
+        guard let space = try control().space(name) else {
+            throw ControlError.unknownSpace(name.text)
+        }
+        return try withStore(.readOnly) { store in
+            try store.hasSpace(space.id) ? Space(store: store, id: space.id).packs : []
+        }
+    }
+
     /// Gives a space of the folder a name.
     package func name(_ id: SpaceID, _ name: SpaceName) throws {
         guard try directory(.read).exists(LogPaths.manifest(id)) else {
