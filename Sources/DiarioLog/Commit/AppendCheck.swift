@@ -33,6 +33,7 @@ struct AppendCheck {
         guard !space.isAuthority && !found.hasOwn || HybridTime.canFollow(time) else {
             throw .unusableClock(time)
         }
+        if found.hasOwn { try checkIDs(of: append, space) }
         guard !found.needsAuthority || space.isAuthority else { throw .notAuthority(id) }
         guard !found.needsOther || !space.isAuthority else { throw .isAuthority(id) }
         if found.hasReceived {
@@ -51,6 +52,26 @@ struct AppendCheck {
         }
         try checkReplicas(sequences, isAuthority: space.isAuthority)
         space.take(sequences)
+    }
+
+    /// No new event is given as its id the origin that it is about to get: whoever foresees that
+    /// leaves the id out, and a row that has it is one that nobody can read.
+    private func checkIDs(of append: Append, _ space: StagedSpace) throws(LogError) {
+        var next = store.lastSequence(of: space.replica, in: id, space) + 1
+        for case .new(let drafts, let author) in append.contents where author != .authority {
+            for draft in drafts {
+                for event in draft.events {
+                    let origin = Origin(replica: space.replica, sequence: next)
+                    next += 1
+                    guard let given = event.given,
+                        OriginText.matches(origin, draft.bytes.span, given)
+                    else { continue }
+                    throw .outOfOrder(
+                        what: "\(origin.text) is the origin that the event gets; leave its id out"
+                    )
+                }
+            }
+        }
     }
 
     /// What there is in an append.
