@@ -1,12 +1,14 @@
 /// Reads `pack.json`.
 struct ManifestReader {
-    private(set) var problems: ProblemList
+    var problems: ProblemList
 
-    private static let keys = ["name", "version", "title", "description", "needs"]
+    private static let keys = [
+        "name", "version", "title", "description", "needs", "roles", "who",
+    ]
 
     init(file: String) { problems = ProblemList(file: file) }
 
-    private mutating func problem(_ line: Int?, _ rule: String, _ message: String) {
+    mutating func problem(_ line: Int?, _ rule: String, _ message: String) {
         problems.add(line, rule, message)
     }
 
@@ -38,13 +40,16 @@ struct ManifestReader {
         let title = readText(root, "title")
         let description = readText(root, "description")
         let needs = readNeeds(root)
+        let roles = readRoles(root, pack: name)
+        let rules = readWho(root, pack: name, roles)
         guard let name else { return nil }
         return PackManifest(
             name: name,
             version: version ?? 0,
             title: title,
             description: description,
-            needs: needs
+            needs: needs,
+            rules: rules
         )
     }
 

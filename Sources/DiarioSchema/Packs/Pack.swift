@@ -5,6 +5,10 @@ package struct Pack: Sendable {
     package let title: String?
     package let description: String?
     package let needs: [Need]
+    /// The roles that tokens can give.
+    package let roles: [PackRole]
+    /// Who may record events, by the full names of types; all others are open to whoever may append.
+    package let who: [String: RecordingRule]
     /// Sorted by name, then by version.
     package let types: [EventType]
     /// In byte order of their paths.
@@ -45,6 +49,8 @@ package struct Pack: Sendable {
         title = manifest.title
         description = manifest.description
         needs = manifest.needs
+        roles = manifest.rules.roles
+        who = manifest.rules.who
         self.types = types
         self.references = references
         self.declarations = declarations
@@ -65,6 +71,7 @@ struct PackManifest {
     var title: String?
     var description: String?
     var needs: [Pack.Need]
+    var rules: RecordingRules
 }
 
 /// One file of reference data, each row as a payload.

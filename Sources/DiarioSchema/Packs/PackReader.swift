@@ -3,9 +3,9 @@ import DiarioCore
 /// Loads a pack and tells all that is wrong with it.
 struct PackReader {
     private let files: [PackFile]
-    private(set) var problems: [PackProblem] = []
+    var problems: [PackProblem] = []
     private var budget = PatternBudget()
-    private var types: [EventType] = []
+    private(set) var types: [EventType] = []
     private var references: [ReferenceTable] = []
     private var declarations: [Declaration] = []
     private var sql = PackSQL()
@@ -49,6 +49,7 @@ struct PackReader {
             readContent(file, pack: manifest?.name, unread: unread)
         }
         guard let manifest else { return nil }
+        check(manifest.rules, file: Self.manifestPath)
         if let model = BlobModel.make(for: types) { sql.readModels.append(model) }
         return Pack(
             manifest: manifest,
