@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioEngine
 import DiarioFormat
 import DiarioLog
 import DiarioSchema
@@ -16,6 +17,11 @@ struct BatchJudge {
     private let refusals: KnownRefusals
     private var refusedSequences: Set<UInt64> = []
     private var refusedIDs: Set<[UInt8]> = []
+    /// What accepted events of this push made, and those of the batch at hand.
+    private(set) var made: [UInt64: KnownAuthors.Made] = [:]
+    private var madeByBatch: [UInt64] = []
+    /// By the index of the block that they are of.
+    private var blockTypes: (block: Int, types: [SpaceTypes.Known?]) = (-1, [])
     /// Of the batch at hand: ids that its events make, and subjects that must not have changed.
     private var newIDs: [[UInt8]] = []
     private var asked: [Asked] = []
@@ -49,9 +55,11 @@ struct BatchJudge {
     mutating func objection(
         to batch: PushedBatch,
         in store: LogStore,
-        _ space: SpaceID
+        _ space: SpaceID,
+        _ authors: inout KnownAuthors
     ) throws -> Objection? {
         var found = judge(batch)
+        if found == nil { found = try recorders(of: batch, in: store, space, &authors) }
         if found == nil { found = try change(in: store, space) }
         settle(batch, isRefused: found != nil)
         return found
@@ -69,6 +77,7 @@ struct BatchJudge {
         newIDs.removeAll(keepingCapacity: true)
         asked.removeAll(keepingCapacity: true)
         var found: Objection?
+        settleTypes(of: batch)
         for row in events.blocks[batch.block].rows[batch.rows] {
             guard let objection = judge(row, of: events.blocks[batch.block]) else { continue }
             found = found ?? objection
@@ -76,13 +85,21 @@ struct BatchJudge {
         return found
     }
 
+    /// Finds the types of a block once, and not for each of its rows.
+    private mutating func settleTypes(of batch: PushedBatch) {
+        guard blockTypes.block != batch.block else { return }
+        blockTypes = (batch.block, events.blocks[batch.block].head.types.map { types[$0] })
+    }
+
     private mutating func settle(_ batch: PushedBatch, isRefused: Bool) {
         if isRefused {
             refusedIDs.formUnion(newIDs)
             refusedSequences.formUnion(batch.firstSequence...batch.lastSequence)
+            for key in madeByBatch { made[key] = nil }
         } else {
             refusedIDs.subtract(newIDs)
         }
+        madeByBatch.removeAll(keepingCapacity: true)
     }
 
     /// Looks at one event, and notes what later ones are judged by.
@@ -110,7 +127,7 @@ struct BatchJudge {
         guard !entry.isAuthority else {
             return objection(.engineType, "\(entry.text) is recorded by the authority alone.")
         }
-        guard let known = types[entry] else {
+        guard let known = blockTypes.types[row.typeIndex] else {
             return objection(
                 .unknownType,
                 "No adopted pack has \(entry.text) version \(entry.version). Adopt one that does, "
@@ -178,6 +195,76 @@ struct BatchJudge {
             return true
         }
         return refusals.run(of: origin) != nil
+    }
+
+    // MARK: Who may record what
+
+    /// Why the caller may not record the events of a batch; nil if it may. Notes what they make.
+    private mutating func recorders(
+        of batch: PushedBatch,
+        in store: LogStore,
+        _ space: SpaceID,
+        _ authors: inout KnownAuthors
+    ) throws -> Objection? {
+        guard types.recordingPlan.hasRules else { return nil }
+        let block = events.blocks[batch.block]
+        let bytes = block.bytes.span
+        for row in block.rows[batch.rows] {
+            guard let known = blockTypes.types[row.typeIndex], let entry = known.asked else {
+                continue
+            }
+            let part = try PublicPart.parse(bytes, row)
+            try PayloadCodec.decode(bytes, row, part, plan: known.plan, into: &payload)
+            let event = AskedEvent(
+                entry,
+                known.type,
+                payload,
+                actor: part.actor.map { Array(bytes, $0)[...] },
+                origin: row.origin
+            )
+            let own = OwnOrigins(row.replica, through: row.sequence)
+            if !caller.mayVouch {
+                let fault = try event.fault(
+                    isNamed: caller.actor != nil,
+                    roles: caller.roles,
+                    own
+                ) {
+                    try authorship(of: event, in: store, space, &authors)
+                }
+                if let fault {
+                    let (text, remedy) = event.message(fault)
+                    return Objection(
+                        rule: .who,
+                        message: "\(text) \(remedy)",
+                        sequence: row.sequence
+                    )
+                }
+            }
+            for one in authors.made(by: event, own) {
+                guard made[one.key] == nil,
+                    try one.isOwnOrigin
+                        || authors.author(of: one.key, space, in: store, types) == nil
+                else { continue }
+                made[one.key] = one
+                madeByBatch.append(one.key)
+            }
+        }
+        return nil
+    }
+
+    /// The author of what an event is about, for its actor.
+    private func authorship(
+        of event: AskedEvent,
+        in store: LogStore,
+        _ space: SpaceID,
+        _ authors: inout KnownAuthors
+    ) throws -> Authorship {
+        guard let subject = event.subject, let kind = event.entry.subject?.kind,
+            let key = authors.key(subject, kind: kind),
+            let author = try made[key]?.author
+                ?? authors.author(of: key, space, in: store, types)
+        else { return .nobodyMadeIt }
+        return author == authors.author(event.actor) ? .ownWork : .workOfOthers
     }
 
     // MARK: ifUnchanged

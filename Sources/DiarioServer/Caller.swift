@@ -32,17 +32,20 @@ package struct Caller: Hashable, Sendable {
     /// The actor of the caller; nil if events may name any.
     package var actor: [UInt8]?
     /// The roles of the caller, as `fish.curator`, in byte order.
-    package var roles: [[UInt8]]
+    package var roles: [String]
 
     package init(rights: Rights, actor: String? = nil, roles: [String] = []) {
         self.rights = rights
         self.actor = actor.map { Array($0.utf8) }
-        self.roles = roles.map { Array($0.utf8) }
+        self.roles = roles
     }
+
+    /// True if the caller answers for what others record: nobody asks then who did.
+    var mayVouch: Bool { rights.contains(.relay) || rights.contains(.admin) }
 
     /// True if events of an actor may be appended; nil for an event without one.
     func mayAppend(as other: ArraySlice<UInt8>?) -> Bool {
         guard let actor, let other else { return true }
-        return rights.contains(.relay) || rights.contains(.admin) || other.elementsEqual(actor)
+        return mayVouch || other.elementsEqual(actor)
     }
 }

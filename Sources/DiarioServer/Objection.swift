@@ -10,6 +10,7 @@ struct Objection: Hashable, Sendable {
         case changed
         case cascade
         case base
+        case who
     }
 
     let rule: Rule

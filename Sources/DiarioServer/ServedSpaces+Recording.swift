@@ -42,7 +42,7 @@ extension ServedSpaces {
                 if events.areCloudEvents { return try importOnce(events) }
                 var events = events
                 return (try events.commit(), isNew: true)
-            } catch let error as DiarioError {
+            } catch let error as DiarioError where error.kind != .rule {
                 throw Refusal(recording: error)
             }
         }
@@ -99,6 +99,7 @@ extension ServedSpaces {
             if let conflict = events.conflict(after: last, { changes.lastPosition(of: $0) }) {
                 throw conflict
             }
+            try events.checkRecorder(after: last)
             let own = try clocks.clock(of: replica, through: last, in: store, id)
             let clock = max(own ?? HybridTime(rawValue: 0), store[id].clock())
             do {

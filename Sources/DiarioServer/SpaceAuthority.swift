@@ -16,6 +16,8 @@ package final class SpaceAuthority: Sendable {
     let space: SpaceID
     let shared: SharedTypes
     private let state = Mutex(State())
+    /// Locked after `state`, where both are.
+    let authors = Mutex(KnownAuthors())
 
     /// Held while a push is judged and appended: positions are given one push after the other.
     private struct State: Sendable {
@@ -272,12 +274,26 @@ package final class SpaceAuthority: Sendable {
         }
     }
 
-    /// Judges the batches in order, and writes down what was decided.
     private func decide(
         _ events: PushedEvents,
         from caller: Caller,
         _ types: SpaceTypes,
         _ state: inout State
+    ) throws -> [Verdict] {
+        try authors.withLock { authors in
+            try authors.follow(space, in: store, types)
+            defer { authors.rest() }
+            return try decide(events, from: caller, types, &state, &authors)
+        }
+    }
+
+    /// Judges the batches in order, and writes down what was decided.
+    private func decide(
+        _ events: PushedEvents,
+        from caller: Caller,
+        _ types: SpaceTypes,
+        _ state: inout State,
+        _ authors: inout KnownAuthors
     ) throws -> [Verdict] {
         let last = store[space].lastSequence(of: events.replica)
         var decided = Decisions()
@@ -300,14 +316,16 @@ package final class SpaceAuthority: Sendable {
                 decided.end(.forked, at: next)
                 break
             }
-            if let objection = try judge.objection(to: batch, in: store, space) {
+            let objection = try judge.objection(to: batch, in: store, space, &authors)
+            if let objection {
                 decided.refuse(batch, types.refusalDraft(events.replica, batch, objection))
             } else {
                 decided.accept(batch)
                 clock = batch.lastClock
             }
         }
-        try append(&decided, events, behind: judge.head, &state.refusals)
+        let positions = try append(&decided, events, behind: judge.head, &state.refusals)
+        if let positions { authors.note(judge.made.values, at: positions) }
         state.clocks.note(clock, of: events.replica, through: decided.next(behind: last) - 1)
         return decided.verdicts
     }
@@ -392,7 +410,7 @@ package final class SpaceAuthority: Sendable {
         return true
     }
 
-    /// Writes down what was decided; the verdicts have their positions then.
+    /// Writes down what was decided; the verdicts have their positions then, which it gives.
     ///
     /// With a position it throws `.outOfOrder` if something stands behind that by now.
     private func append(
@@ -400,8 +418,8 @@ package final class SpaceAuthority: Sendable {
         _ events: PushedEvents,
         behind lastPosition: UInt64?,
         _ refusals: inout KnownRefusals
-    ) throws {
-        guard !decided.new.isEmpty else { return }
+    ) throws -> ClosedRange<UInt64>? {
+        guard !decided.new.isEmpty else { return nil }
         var contents: [Append.Content] = []
         for part in decided.new {
             switch part {
@@ -445,5 +463,7 @@ package final class SpaceAuthority: Sendable {
             }
         }
         decided.finish()
+        guard let first = appended.first?.firstPosition else { return nil }
+        return first...first + appended.reduce(0) { $0 + UInt64($1.count) } - 1
     }
 }

@@ -8,6 +8,10 @@ import DiarioSchema
 struct SpaceTypes: Sendable {
     /// How many packs were adopted when this was made.
     let adoptionCount: Int
+    /// What the packs in use say of who may record events.
+    let recordingPlan: RecordingPlan
+    /// The names of the types that make things whose authors matter.
+    let makingTypes: Set<[UInt8]>
     private let types: [Key: Known]
     private let refusal: EventType?
 
@@ -21,6 +25,8 @@ struct SpaceTypes: Sendable {
         let type: EventType
         let plan: PayloadPlan
         let fingerprint: Hash32
+        /// Nil if nobody asks who records it.
+        var asked: RecordingPlan.Entry?
 
         /// What an event is about, as text; nil if about nothing.
         func subject(
@@ -65,7 +71,21 @@ struct SpaceTypes: Sendable {
             }
         }
         note(store.broughtTypes)
-        for adoption in adoptions { note(try store.packs.pack(adoption).types) }
+        var used: [String: Pack] = [:]
+        for adoption in adoptions {
+            let pack = try store.packs.pack(adoption)
+            used[pack.name] = pack
+            note(pack.types)
+        }
+        let plan = RecordingPlan(of: Array(used.values), types: known.values.map(\.type))
+        var making: Set<[UInt8]> = []
+        for key in known.keys {
+            guard let entry = known[key].flatMap({ plan.entry(of: $0.type) }) else { continue }
+            known[key]?.asked = entry
+            if entry.new != nil || entry.first != nil { making.insert(key.name) }
+        }
+        recordingPlan = plan
+        makingTypes = making
         types = known
         refusal = store.broughtTypes.last { $0.name == EngineReader.refusalName }
         adoptionCount = adoptions.count

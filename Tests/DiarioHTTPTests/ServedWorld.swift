@@ -15,6 +15,8 @@ struct ServedWorld {
     let control: ControlFile
     let store: LogStore
     let handler: ServedDirectory
+    /// Makes another one, as of a server that was just started.
+    let makeHandler: @Sendable () -> ServedDirectory
     /// What spaces are made with.
     private let packs: [Pack]
 
@@ -23,6 +25,7 @@ struct ServedWorld {
 
     init(
         packs: [Pack]? = nil,
+        domains: [Domain] = Domains.all,
         newerPacks: [Pack] = [],
         oldApp: OldApp? = nil,
         spaceCountMax: Int = Limits.servedSpaceCountMax,
@@ -38,15 +41,20 @@ struct ServedWorld {
         store = try Space.openStore(directory, access: .readWrite)
         self.packs = try packs ?? Self.meals.get()
         control = try ControlFile(folder: directory.rootPath, .create)
-        handler = ServedDirectory(
-            ServedSpaces(store, control),
-            SealedFiles(store, directory),
-            newerPacks: newerPacks,
-            oldApp: oldApp,
-            spaceCountMax: spaceCountMax,
-            modelCountMax: modelCountMax,
-            questionTimeMax: questionTimeMax
-        )
+        let (store, control) = (store, control)
+        makeHandler = { @Sendable in
+            ServedDirectory(
+                ServedSpaces(store, control),
+                SealedFiles(store, directory),
+                domains: domains,
+                newerPacks: newerPacks,
+                oldApp: oldApp,
+                spaceCountMax: spaceCountMax,
+                modelCountMax: modelCountMax,
+                questionTimeMax: questionTimeMax
+            )
+        }
+        handler = makeHandler()
     }
 
     func token(
@@ -70,8 +78,10 @@ struct ServedWorld {
     func reply(
         _ request: HTTPRequest,
         isLast: Bool = false,
-        until stop: BuildStop = BuildStop()
+        until stop: BuildStop = BuildStop(),
+        handler: ServedDirectory? = nil
     ) -> HTTPReply {
+        let handler = handler ?? self.handler
         if ["POST", "PUT"].contains(request.method) {
             var head = request
             head.body = []
@@ -88,8 +98,13 @@ struct ServedWorld {
         return .answer(reading.read(stop))
     }
 
-    func answer(_ request: HTTPRequest, isLast: Bool = false) throws -> HTTPAnswer {
-        guard case .answer(let answer) = reply(request, isLast: isLast) else {
+    func answer(
+        _ request: HTTPRequest,
+        isLast: Bool = false,
+        handler: ServedDirectory? = nil
+    ) throws -> HTTPAnswer {
+        let reply = reply(request, isLast: isLast, handler: handler)
+        guard case .answer(let answer) = reply else {
             throw Waiting()
         }
         return answer
@@ -114,7 +129,8 @@ struct ServedWorld {
         _ path: String,
         _ token: String?,
         _ body: String,
-        type: String = "application/json"
+        type: String = "application/json",
+        handler: ServedDirectory? = nil
     ) throws -> HTTPAnswer {
         try answer(
             HTTPRequest(
@@ -122,7 +138,8 @@ struct ServedWorld {
                 path,
                 headers: Self.bearing(token, ["content-type": type]),
                 body: Array(body.utf8)
-            )
+            ),
+            handler: handler
         )
     }
 

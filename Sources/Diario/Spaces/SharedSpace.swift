@@ -19,7 +19,7 @@ package final class SharedSpace: Sendable {
         let known = current
         var space = known
         defer {
-            if space.id != known.id || space.types !== known.types {
+            if space.id != known.id || space.types !== known.types || space.gate !== known.gate {
                 kept.withLock { $0 = space }
             }
         }

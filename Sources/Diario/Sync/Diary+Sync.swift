@@ -222,6 +222,11 @@ extension Diary {
         case .success(let bytes): answer = bytes
         case .failure(let error): return session.failed(error.message, at: now)
         }
+        if let permission = (transport as? HTTPTransport)?.permission,
+            permission != space.gate?.permission
+        {
+            try shared.update { try $0.setPermission(permission) }
+        }
         let (before, head) = (session.space, space.store[session.space].standing().head)
         do { try session.receive(answer, at: now) } catch { throw DiarioError(error) }
         let isRenewed = session.space != before

@@ -23,9 +23,10 @@ public struct HTTPTransport: Transport {
     /// Seconds without a byte of the answer after which the request fails.
     package var stallSeconds = 30
 
-    /// The traffic, shared by copies of a transport.
+    /// The traffic, and what was learned, shared by copies of a transport.
     private final class Counter: Sendable {
         let traffic = Mutex(TransportTraffic())
+        let permission = Mutex<Permission?>(nil)
     }
 
     /// - Parameters:
@@ -54,6 +55,9 @@ public struct HTTPTransport: Transport {
 
     public var traffic: TransportTraffic? { counter.traffic.withLock { $0 } }
 
+    /// What the server lets the bearer of the token do, as it said last; nil if it did not.
+    package var permission: Permission? { counter.permission.withLock { $0 } }
+
     package var connectionCount: Int { client.connectionCount }
 
     public func exchange(_ request: [UInt8]) async throws -> [UInt8] {
@@ -66,6 +70,7 @@ public struct HTTPTransport: Transport {
         asked.body = request
         asked.stallSeconds = 0
         let reply = try await send(asked)
+        if let permission = reply.permission { counter.permission.withLock { $0 = permission } }
         if reply.mediaType == ServerReply.messageType { return reply.body }
         return SyncMessage.refusal(try reply.refusal()).encoded()
     }

@@ -33,6 +33,22 @@ package struct ServerReply: Sendable {
         return try? JSON.parse(body).value
     }
 
+    /// What the server lets the bearer of the token do, if it says so.
+    var permission: Permission? {
+        guard let rights = headers["diario-rights"], let roles = headers["diario-roles"],
+            rights.utf8.count + roles.utf8.count <= Limits.addressSizeMax
+        else { return nil }
+        func words(_ text: String) -> [String] {
+            text.split(separator: ",").map { Self.clean(String($0)) }
+        }
+        let actor = headers["diario-actor"].flatMap { PercentSigns.decoded($0) }
+        return Permission(
+            actor: actor.map { Self.clean($0) },
+            rights: words(rights),
+            roles: words(roles)
+        )
+    }
+
     /// The reason why the server refuses the request.
     ///
     /// - Throws: `TransportError` if this is no answer of a Diario server, but for example of the

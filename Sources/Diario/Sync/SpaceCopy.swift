@@ -63,6 +63,9 @@ package struct SpaceCopy: Sendable {
             let space = try await copy.fill(listing)
             if let lanes { lane = TakenLane(try copy.takeLane(from: lanes, into: space)) }
             try store[space].setRemote(RemoteFile(remote))
+            if let permission = transport.permission {
+                try store[space].setPermission(PermissionFile(permission))
+            }
             try store[space].noteSync(head: store[space].standing().head)
             try store[space].show()
             try store.close()

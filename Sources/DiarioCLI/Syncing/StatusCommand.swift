@@ -7,7 +7,7 @@ extension Command {
         details: """
             Shows how many events are here and how many wait to be sent, the server, when the two
             were last in sync, how many events are in the inbox and in quarantine, how many of
-            others are kept because the server lost them, and how many of the blobs that events
+            others are kept because the server lost them, what the token lets this replica do, and how many of the blobs that events
             refer to are here, are coming, are nowhere, or are refused by the server and why, as far
             as the read models know. Asks no server.
             """,
@@ -25,6 +25,7 @@ private struct StatusCommand {
     private let isPublishing: Bool
     private let remote: RemoteServer?
     private let notes: SyncNotes
+    private let permission: Permission?
     private let inboxCount: Int
     private let quarantineCount: Int
     private let kept: (events: Int, replicas: Int)
@@ -34,12 +35,21 @@ private struct StatusCommand {
         state = try space.state()
         isPublishing = try space.isPublishing()
         remote = try space.remote()
+        permission = try space.permission()
         kept = try space.keptCount()
         notes = try space.syncNotes()
         inboxCount = try space.inboxCount()
         let models = try ReadModels(space)
         quarantineCount = try models.quarantined().count
         blobs = try BlobCounts(models, space)
+    }
+
+    /// In whose name the token is, and what it gives.
+    private var tokenText: String {
+        guard let permission else { return "unknown until the next sync" }
+        let words = permission.rights + permission.roles
+        return CellText.oneLine(permission.actor ?? "nobody") + ": "
+            + CellText.oneLine(words.joined(separator: ", "))
     }
 
     private var authority: String {
@@ -94,6 +104,8 @@ private struct StatusCommand {
                 "blobsComing": blobs.coming, "blobsRefused": blobs.refused,
                 "blobRefusal": blobs.refusal,
                 "remote": remote?.address, "lastSync": syncedAt,
+                "actor": permission?.actor, "rights": ifKnown(permission?.rights),
+                "roles": ifKnown(permission?.roles),
                 "failedSync": ifKnown(failure.map { Show.time($0.at) }),
                 "lastError": failure?.message, "next": hints,
             ])
@@ -106,6 +118,7 @@ private struct StatusCommand {
             ("remote", remote?.address ?? "none"),
             ("last sync", syncedAt ?? (notes.isDamaged ? "unknown" : "never")),
         ]
+        if remote != nil { pairs.append(("token of", tokenText)) }
         if let text = blobs.text { pairs.append(("blobs", text)) }
         if let failure {
             let time = Show.time(failure.at)

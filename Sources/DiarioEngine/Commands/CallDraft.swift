@@ -6,6 +6,8 @@ import DiarioSchema
 /// What a command is about to record, with the origins that its events will have.
 struct CallDraft {
     private(set) var batch: DraftBatch
+    /// The events of which it matters who records them.
+    private(set) var asked: [AskedEvent] = []
     private var events: [CallAnswer.Event] = []
     private let result: [UInt8]
     private let head: UInt64
@@ -29,7 +31,11 @@ struct CallDraft {
                     "it records \(event.name), version \(event.version), which the pack has not"
                 )
             }
-            try Self.append(event.payload, type, prepared, to: &batch)
+            let line = try Self.append(event.payload, type, prepared, to: &batch)
+            let own = moment.origin(index)
+            if let one = AskedEvent(line, in: space, origin: own, number: index + 1) {
+                asked.append(one)
+            }
             var payload = event.payload
             payload.resolveReferences(of: type, ids)
             let origin = prepared.call.isDryRun ? nil : moment.origin(index)
@@ -70,7 +76,7 @@ struct CallDraft {
         _ type: EventType,
         _ prepared: PreparedCall,
         to batch: inout DraftBatch
-    ) throws(DiarioError) {
+    ) throws(DiarioError) -> EventLine {
         var line = EventLine()
         var reader = PayloadReader()
         do throws(SchemaError) {
@@ -90,6 +96,7 @@ struct CallDraft {
             line.arena = Array(actor.utf8)
         }
         do throws(FormatError) { try batch.append(line) } catch { throw DiarioError(error) }
+        return line
     }
 
     /// A mistake in the rules of a domain.

@@ -82,6 +82,7 @@ extension ReadModels {
             try prepared.outcome(in: view)
         }
         var draft = try CallDraft(outcome, prepared, moment, in: space)
+        try space.check(draft.asked)
         guard !draft.isEmpty, !call.isDryRun else { return draft.answer(isNew: false) }
         let append = Append(
             space: moment.space,

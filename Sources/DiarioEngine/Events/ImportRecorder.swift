@@ -218,7 +218,8 @@ struct ImportRecorder {
             guard !lines.isEmpty else { return }
             let first = Origin(replica: replica, sequence: last + 1)
             let before = unresolved
-            let (append, note) = try build(lines, from: first)
+            let (append, note, asked) = try build(lines, from: first)
+            try space.check(asked)
             if !ledger.isAuthority { try ledger.note(note) }
             do throws(LogError) {
                 ledger.noteOwn(try space.store.append(append))
@@ -263,7 +264,7 @@ struct ImportRecorder {
     private mutating func build(
         _ lines: [Line],
         from first: Origin
-    ) throws(DiarioError) -> (Append, ImportNote) {
+    ) throws(DiarioError) -> (Append, ImportNote, [AskedEvent]) {
         var runs: [ImportedRun] = []
         for (index, source) in lines.enumerated() {
             try read(source.text.span, Self.nowhere)
@@ -273,6 +274,7 @@ struct ImportRecorder {
             ledger.add(origin, as: new)
         }
         var batches: [DraftBatch] = []
+        var asked: [AskedEvent] = []
         var digest = ImportDigest()
         for (index, source) in lines.enumerated() {
             try read(source.text.span, Self.nowhere)
@@ -280,6 +282,10 @@ struct ImportRecorder {
             if source.beginsBatch { batches.append(DraftBatch()) }
             do throws(FormatError) { try batches[batches.count - 1].append(line) } catch {
                 throw DiarioError(error)
+            }
+            let (own, number) = (first.advanced(by: index), batches[batches.count - 1].count)
+            if let event = AskedEvent(line, in: space, origin: own, number: number) {
+                asked.append(event)
             }
             if !ledger.isAuthority { digest.add(line, as: first.advanced(by: index)) }
         }
@@ -293,7 +299,7 @@ struct ImportRecorder {
             firstSequence: first.sequence
         )
         let group = ImportNote.Group(first: first, count: lines.count, digest: digest.value)
-        return (append, ImportNote(group: group, runs: runs))
+        return (append, ImportNote(group: group, runs: runs), asked)
     }
 
     /// Gives references to events that were imported their new ids.

@@ -23,6 +23,8 @@ package struct LineRecorder {
     /// Lines without a batch that follow one another.
     private var singles = DraftBatch()
     private var open: OpenBatch?
+    /// Events of which it matters who records them, and that are not recorded yet.
+    private var asked: [(event: AskedEvent, place: InputPlace)] = []
     /// The events, if they have origins of a client's own.
     private(set) var named: NamedEvents?
 
@@ -77,6 +79,11 @@ package struct LineRecorder {
             )
         }
         try policy?.settle(&line, at: place)
+        if line.actor == nil, let own = space.gate?.actor,
+            space.types.asked[ObjectIdentifier(line.type)] != nil
+        {
+            line.actor = line.keep(Array(own.utf8).span)
+        }
         if line.origin != nil || line.base != nil || named != nil {
             try addNamed(text, at: place)
             count += 1
@@ -96,6 +103,9 @@ package struct LineRecorder {
         } catch {
             if line.batch != nil { open = nil }
             throw DiarioError(error, at: place)
+        }
+        if let event = AskedEvent(line, in: space, number: open?.draft.count ?? 1) {
+            asked.append((event, place))
         }
         count += 1
     }
@@ -142,7 +152,9 @@ package struct LineRecorder {
         defer {
             contents.removeAll(keepingCapacity: true)
             contentSize = 0
+            asked.removeAll(keepingCapacity: true)
         }
+        try checkRecorder()
         var batches: [AppendedBatch] = []
         while !contents.isEmpty {
             let id = space.id
@@ -165,6 +177,14 @@ package struct LineRecorder {
             }
         }
         return batches
+    }
+
+    /// Makes sure that whoever records the events may do so.
+    private func checkRecorder() throws(DiarioError) {
+        guard let gate = space.gate, !asked.isEmpty,
+            let found = try gate.fault(in: asked.map { $0.event }, of: space)
+        else { return }
+        throw DiarioError(found.fault, asked[found.index].event, at: asked[found.index].place)
     }
 
     /// Makes sure that what is to be recorded can be read in the space that took the place of the

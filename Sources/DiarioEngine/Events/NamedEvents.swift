@@ -245,6 +245,22 @@ package struct NamedEvents {
         return nil
     }
 
+    /// Makes sure that whoever records the new events may do so.
+    package func checkRecorder(after last: UInt64) throws(DiarioError) {
+        var asked: [(event: AskedEvent, place: InputPlace)] = []
+        for (index, event) in events.enumerated() where event.origin.sequence > last {
+            let number = index - event.batchStart + 1
+            guard
+                let one = AskedEvent(event.line, in: space, origin: event.origin, number: number)
+            else { continue }
+            asked.append((one, event.place))
+        }
+        guard let gate = space.gate, !asked.isEmpty,
+            let found = try gate.fault(in: asked.map { $0.event }, of: space)
+        else { return }
+        throw DiarioError(found.fault, asked[found.index].event, at: asked[found.index].place)
+    }
+
     /// Records the new events after the position `head`, durably, with clocks that follow `clock`;
     /// gives the last one of these.
     ///

@@ -33,7 +33,9 @@ extension Space {
             // disk fails, the next opening tries again.
             try? store.removeRemains()
         }
-        return try Space(store: store, id: chosen)
+        var space = try Space(store: store, id: chosen)
+        try space.followPermission()
+        return space
     }
 
     private static func choose(

@@ -104,9 +104,38 @@ extension Space {
         try store[id].setRemote(remote.map { RemoteFile($0) })
     }
 
-    /// Who acts on this replica where nobody is named; nil if nobody said so.
+    /// Who acts on this replica where nobody is named: who was set, else in whose name its token
+    /// is; nil if neither is known.
     package func defaultActor() throws(DiarioError) -> String? {
-        do { return try store[id].actor() } catch { throw DiarioError(error) }
+        do throws(LogError) {
+            if let actor = try store[id].actor() { return actor }
+            return try store[id].permission()?.actor
+        } catch {
+            throw DiarioError(error)
+        }
+    }
+
+    /// What the server lets this replica do, as it said last; nil if that is not known.
+    package func permission() throws(DiarioError) -> Permission? {
+        do { return try store[id].permission().map { Permission($0) } } catch {
+            throw DiarioError(error)
+        }
+    }
+
+    /// Remembers what the server lets this replica do, and asks for that from now on.
+    package mutating func setPermission(_ permission: Permission) throws(DiarioError) {
+        do { try store[id].setPermission(PermissionFile(permission)) } catch {
+            throw DiarioError(error)
+        }
+        try followPermission()
+    }
+
+    /// Asks before anything is recorded what the server would say of it, as far as that is known.
+    mutating func followPermission() throws(DiarioError) {
+        gate = nil
+        guard let permission = try permission() else { return }
+        // Of a file that is damaged nothing is known; `actor set` mends it.
+        gate = ReplicaGate(permission, actor: (try? defaultActor()) ?? permission.actor)
     }
 
     /// Remembers who acts on this replica, or forgets them.

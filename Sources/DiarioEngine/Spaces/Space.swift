@@ -15,6 +15,8 @@ package struct Space: Sendable {
     /// The types of all packs that were ever adopted, and the engine's own.
     package private(set) var types: SpaceTypes
     private let shelf: (any TypeShelf)?
+    /// Asked before anything is recorded; nil if whoever has the folder may record everything.
+    package var gate: (any RecordingGate)?
 
     /// Spaces that are given the same `shelf` have their types in common.
     package init(
@@ -140,6 +142,10 @@ package final class SpaceTypes: Sendable {
     package let packs: [UsedPack]
     /// An empty batch, which need not get to know the types again.
     package let draft: DraftBatch
+    /// What the packs in use say of who may record events.
+    let recordingPlan: RecordingPlan
+    /// The types of whose events it matters who records them.
+    let asked: [ObjectIdentifier: RecordingPlan.Entry]
     /// The number of adoptions of packs.
     let adoptionCount: Int
 
@@ -165,6 +171,10 @@ package final class SpaceTypes: Sendable {
         draft.learn(catalog.types)
         self.draft = draft
         adoptionCount = adoptions.count
+        recordingPlan = RecordingPlan(of: packs.map { $0.pack }, types: catalog.types)
+        var asked: [ObjectIdentifier: RecordingPlan.Entry] = [:]
+        for type in catalog.types { asked[ObjectIdentifier(type)] = recordingPlan.entry(of: type) }
+        self.asked = asked
     }
 
     private struct TypeKey: Hashable {

@@ -18,6 +18,7 @@ package enum Magic: UInt32, Sendable, CaseIterable {
     case inboxNote = 0x7765_6e64  // "dnew"
     case kept = 0x7065_6b64  // "dkep"
     case imports = 0x706d_6964  // "dimp"
+    case authors = 0x7475_6164  // "daut"
     case message = 0x6773_6d64  // "dmsg"
 
     /// Throws unless `found` is this magic.

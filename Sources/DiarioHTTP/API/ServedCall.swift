@@ -109,8 +109,9 @@ struct CalledSpace: Sendable {
                 var call = call
                 let declaration = try models.declaration(of: call, kind)
                 if let texts { call.input = try declaration.input(texts, call.language) }
+                models.space.gate = try directory.served.gate(of: name, for: token)
                 guard kind == .command, !call.isDryRun else {
-                    return try models.call(call, of: Domains.all)
+                    return try models.call(call, of: directory.domains)
                 }
                 // What takes long is done before others have to wait.
                 try models.update([String(call.name.prefix { $0 != "." })])
@@ -119,7 +120,7 @@ struct CalledSpace: Sendable {
                     with: token,
                     size: call.input.count,
                     at: directory.now
-                ) { try models.call(call, of: Domains.all) }
+                ) { try models.call(call, of: directory.domains) }
             }
         }
         if answer.isNew { space.ringIfGrown() }

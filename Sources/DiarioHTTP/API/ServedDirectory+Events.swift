@@ -192,7 +192,8 @@ extension ServedDirectory {
     /// Records the events of the body, all or none.
     func record(_ question: Question) throws -> HTTPAnswer {
         let space = try space(question.space)
-        let newest = try space.refreshed()
+        var newest = try space.refreshed()
+        newest.gate = try served.gate(of: question.space, for: question.token)
         let form: EventBody.Form =
             switch MediaType(ofBody: question.request.headers["content-type"]) {
             case .lines: .lines

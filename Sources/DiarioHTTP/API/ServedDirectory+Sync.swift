@@ -57,9 +57,21 @@ extension ServedDirectory {
         return .fresh(
             problem?.kind.status ?? 200,
             .message,
-            headers: problem?.standardHeaders ?? [],
+            headers: Self.permissionHeaders(question.token) + (problem?.standardHeaders ?? []),
             .bytes(answer.bytes)
         )
+    }
+
+    /// What the bearer of a token may do, for replicas that ask that before they record.
+    private static func permissionHeaders(_ token: Token) -> [(name: String, value: String)] {
+        var headers = [
+            (name: "Diario-Rights", value: token.rights.words.joined(separator: ",")),
+            (name: "Diario-Roles", value: token.roles.joined(separator: ",")),
+        ]
+        if let actor = token.actor {
+            headers.append((name: "Diario-Actor", value: PercentSigns.encoded(actor)))
+        }
+        return headers
     }
 
     /// How far the log goes; with `after`, when it goes further.
@@ -88,6 +100,9 @@ extension ServedDirectory {
             json.add("epoch", facts.epoch)
             json.add("head", facts.head)
             if let root = facts.root { json.add("root", root.text) }
+            if let actor = question.token.actor { json.add("actor", actor) }
+            json.add("rights", list: question.token.rights.words.map { JSONText.string($0) })
+            json.add("roles", list: question.token.roles.map { JSONText.string($0) })
             json.add(
                 "packs",
                 list: space.space.packs.map { pack in

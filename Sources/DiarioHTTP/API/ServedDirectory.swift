@@ -12,6 +12,8 @@ package final class ServedDirectory: Sendable {
     let files: SealedFiles
     /// Packs that spaces get which use an older version.
     private let newerPacks: [Pack]
+    /// The rules of the packs' commands and views.
+    let domains: [Domain]
     let questionTimeMax: Duration
     let oldApp: OldApp?
     private let spaces: Mutex<OpenSpaces>
@@ -25,6 +27,7 @@ package final class ServedDirectory: Sendable {
     package init(
         _ served: ServedSpaces,
         _ files: SealedFiles,
+        domains: [Domain] = Domains.all,
         newerPacks: [Pack] = [],
         oldApp: OldApp? = nil,
         spaceCountMax: Int = Limits.servedSpaceCountMax,
@@ -34,6 +37,7 @@ package final class ServedDirectory: Sendable {
         spaces = Mutex(OpenSpaces(spaceCountMax: spaceCountMax, modelCountMax: modelCountMax))
         self.served = served
         self.files = files
+        self.domains = domains
         self.newerPacks = newerPacks
         self.oldApp = oldApp
         self.questionTimeMax = questionTimeMax

@@ -64,7 +64,9 @@ struct BackupListing {
             LogPaths.successor(space),
         ]
         add(small.filter { present.contains($0) }, .fixed)
-        let ownersOnly = [LogPaths.remote(space), LogPaths.actor(space)]
+        let ownersOnly = [
+            LogPaths.remote(space), LogPaths.actor(space), LogPaths.permission(space),
+        ]
         add(ownersOnly.filter { present.contains($0) }, .secret)
         let folders: [(path: String, kind: Kind, holds: (String) -> Bool)] = [
             (LogPaths.segments(space), .fixed, { $0.hasSuffix(".dseg") || $0.hasSuffix(".dper") }),

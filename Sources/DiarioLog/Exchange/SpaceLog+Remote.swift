@@ -51,6 +51,18 @@ extension SpaceLog {
         try keep(actor.map { ActorFile($0).encoded() }, at: LogPaths.actor(space))
     }
 
+    /// What the server lets this replica do, as it said last; nil if that is not known.
+    package func permission() throws(LogError) -> PermissionFile? {
+        try contents(LogPaths.permission(space), sizeMax: PermissionFile.sizeMax)
+            .flatMap { PermissionFile($0) }
+    }
+
+    /// Remembers what the server lets this replica do; durable when it returns.
+    package func setPermission(_ file: PermissionFile) throws(LogError) {
+        guard try permission() != file else { return }
+        try keep(file.encoded(), at: LogPaths.permission(space))
+    }
+
     /// How the last sync of a space ended; nil if there was none, or if it is not known any more.
     package func lastSync() throws(LogError) -> LastSyncFile? {
         try contents(LogPaths.lastSync(space), sizeMax: LastSyncFile.sizeMax)
@@ -81,6 +93,10 @@ extension SpaceLog {
             (LogPaths.remote(space), RemoteFile.sizeMax, { RemoteFile($0) != nil }),
             (LogPaths.lastSync(space), LastSyncFile.sizeMax, { LastSyncFile($0) != nil }),
             (LogPaths.actor(space), ActorFile.sizeMax, { ActorFile($0) != nil }),
+            (
+                LogPaths.permission(space), PermissionFile.sizeMax,
+                { PermissionFile($0) != nil }
+            ),
         ]
         var faults: [Fault] = []
         for (path, sizeMax, verifies) in files {

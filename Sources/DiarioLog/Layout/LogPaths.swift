@@ -61,6 +61,8 @@ package enum LogPaths {
     package static func lastSync(_ space: SpaceID) -> String { "spaces/\(space.text)/last-sync" }
     /// Who acts here where nobody is named.
     package static func actor(_ space: SpaceID) -> String { "spaces/\(space.text)/actor" }
+    /// What the server lets this replica do.
+    package static func permission(_ space: SpaceID) -> String { "spaces/\(space.text)/permission" }
     package static func stagingLock(_ space: SpaceID) -> String { "spaces/\(space.text)/staging" }
 
     /// Held by the one process that seals a space.
@@ -116,6 +118,19 @@ package enum LogPaths {
     }
 
     private static let keptSuffix = ".dkep"
+
+    /// Who made what events are about, as an authority asks: schema/format/directory.md.
+    static func authors(_ space: SpaceID) -> String { "spaces/\(space.text)/authors" }
+
+    /// The file in `folder` about a stretch of positions.
+    static func authors(_ positions: ClosedRange<UInt64>, in folder: String) -> String {
+        let first = FramePaths.hexadecimal(positions.lowerBound)
+        return "\(folder)/\(first)-\(FramePaths.hexadecimal(positions.upperBound))\(authorsSuffix)"
+    }
+
+    static func isAuthors(_ name: String) -> Bool { name.hasSuffix(authorsSuffix) }
+
+    private static let authorsSuffix = ".daut"
 
     /// There while an authority that waits takes nothing back from a replica.
     static func noRestore(_ space: SpaceID) -> String { "spaces/\(space.text)/no-restore" }

@@ -111,6 +111,42 @@ package struct LastSyncFile: Equatable, Sendable {
     }
 }
 
+/// The content of a space's file `permission`: what its server lets this replica do.
+package struct PermissionFile: Equatable, Sendable {
+    static let sizeMax = 16 * 1024
+    private static let heading = "diario-permission 1"
+
+    /// In whose name the token is; nil for nobody.
+    package var actor: String?
+    package var rights: [String]
+    /// The full names of the roles that the token gives.
+    package var roles: [String]
+
+    package init(actor: String?, rights: [String], roles: [String]) {
+        self.actor = actor
+        self.rights = rights
+        self.roles = roles
+    }
+
+    package func encoded() -> [UInt8] {
+        var lines = [
+            (name: "rights", value: rights.joined(separator: ",")),
+            (name: "roles", value: roles.joined(separator: ",")),
+        ]
+        if let actor { lines.insert((name: "actor", value: actor), at: 0) }
+        return NamedLines.encode(Self.heading, lines)
+    }
+
+    /// Nil unless `bytes` are such a file that verifies.
+    package init?(_ bytes: [UInt8]) {
+        guard let lines = NamedLines.decode(bytes, Self.heading), let rights = lines["rights"],
+            let roles = lines["roles"]
+        else { return nil }
+        func words(_ text: String) -> [String] { text.split(separator: ",").map { String($0) } }
+        self.init(actor: lines["actor"], rights: words(rights), roles: words(roles))
+    }
+}
+
 /// The content of a space's file `actor`: who acts here where nobody is named.
 package struct ActorFile: Equatable, Sendable {
     static let sizeMax = 4096

@@ -95,5 +95,15 @@ extension TokenDraft {
     /// Refuses roles that the packs in use of its space do not declare.
     package func checkRoles(of packs: [Pack]) throws {
         if let fault = PackWords.fault(inRoles: roles) { throw ControlError.invalid(fault) }
+        let declared = packs.flatMap(\.roles)
+        for role in roles where !declared.contains(where: { $0.name == role }) {
+            let names = declared.map { "\($0.name) (\($0.description))" }
+            throw ControlError.invalid(
+                "No pack in use of \(space.text) declares the role \(role)."
+                    + (names.isEmpty
+                        ? " None declares any; diario schema adopt --pack NAME adds a pack."
+                        : " There is: \(names.joined(separator: " "))")
+            )
+        }
     }
 }
