@@ -136,14 +136,19 @@ public actor Diary {
     ///
     /// A batch of another diary is taken if this one has the same types.
     ///
-    /// - Throws: ``DiarioError`` if the batch is empty, if it was made for another diary and has
-    ///   types that this one does not have, if the disk is full, or if the disk fails.
+    /// - Throws: ``DiarioError`` if the batch is empty, if an event says that it happened before
+    ///   1970 or more than a year from now, if the batch was made for another diary and has types
+    ///   that this one does not have, if the disk is full, or if the disk fails.
     @discardableResult
     public nonisolated func append(
         _ batch: EventBatch
     ) async throws -> [Origin] {
         guard !batch.isEmpty else {
             throw DiarioError(.invalid, "The batch is empty. Add an event to it first.")
+        }
+        let now = space.now
+        for event in batch.draft.events {
+            try EventTime.check(event.atMilliseconds.map { Timestamp(milliseconds: $0) }, now: now)
         }
         while true {
             let space = try checked(batch)

@@ -379,6 +379,14 @@ public enum Limits {
     ///
     /// Above: it counts as this far ahead.
     public static let clockLeadMillisecondsMax: Int64 = 5 * 60 * 1000
+    /// Milliseconds after 1970 from which on an event may say that it happened.
+    ///
+    /// Below: refused where it is recorded; what was recorded before stays.
+    public static let eventTimeMillisecondsMin: Int64 = 0
+    /// Milliseconds from now up to which an event may say that it happens: a year.
+    ///
+    /// Above: refused where it is recorded; what was recorded before stays.
+    public static let eventLeadMillisecondsMax: Int64 = 366 * 24 * 60 * 60 * 1000
     /// Pixels along a side of a picture.
     ///
     /// Above: refused.

@@ -88,6 +88,24 @@ import Testing
         #expect(models.space.head == first.head)
     }
 
+    /// K1: arithmetic on such a time ended the program.
+    @Test(arguments: [Int64.min, -1, 32_503_680_000_000, .max])
+    func aTimeBeyondAllBoundsIsRefusedFirst(milliseconds: Int64) throws {
+        let folder = try TemporaryFolder()
+        let models = try ReadModels(try Self.make(folder, stock: 9))
+        let head = models.space.head
+        var call = Self.take(#"{"itemId":"tea"}"#)
+        call.at = Timestamp(milliseconds: milliseconds)
+        for isDryRun in [true, false] {
+            call.isDryRun = isDryRun
+            let error = #expect(throws: DiarioError.self) {
+                try models.call(call, of: [TillPack.domain { preconditionFailure("it ran") }])
+            }
+            #expect(error?.kind == .invalid && error?.rule == "event-time")
+        }
+        #expect(models.space.head == head)
+    }
+
     @Test func aDryRunComputesAndRecordsNothing() throws {
         let folder = try TemporaryFolder()
         let models = try ReadModels(try Self.make(folder, stock: 9))

@@ -173,6 +173,12 @@ def check_rules(server):
                           {"Content-Type": "application/json"}), 400, f"the body {body!r}")
     expect(server.ask("POST", "/v1/spaces/home/commands/fish.nothing", token, '{"input":{}}'), 404,
            "no such command")
+    for at in -1, 2**63 - 1, -2**63, "1969-12-31T23:59:59Z", "2999-01-01T00:00:00Z":
+        for more in {}, {"dryRun": True}:
+            body = {"input": {"speciesId": "acciuga"}, "at": at} | more
+            answer = server.ask("POST", "/v1/spaces/home/commands/fish.assessment.start", token,
+                                json.dumps(body))
+            require(expect(answer, 400, f"at {at}").json["field"] == "at", "the field", answer)
     now = server.ask("GET", "/v1/spaces/home/head", token).json["head"]
     require(now == head, f"nothing was recorded: {head} became {now}")
 

@@ -12,6 +12,7 @@ struct PreparedCall {
     private let entry: Domain.Entry
 
     init(_ call: Call, of domains: [Domain], in space: Space) throws(DiarioError) {
+        try EventTime.check(call.at, now: space.now)
         self.call = call
         let pack = try space.pack(of: call.name)
         self.pack = pack

@@ -142,6 +142,10 @@ struct ImportRecorder {
         _ check: inout Check
     ) throws(DiarioError) -> Origin? {
         try read(text, place)
+        // Of the events of a file, those with positions were accepted with their times.
+        if line.type.pack != "engine", policy != nil || line.position == nil {
+            try EventTime.check(line.at, now: space.now, at: place)
+        }
         if check.grouping.begins(with: line) { check.draft.removeAll() }
         do throws(FormatError) { try check.draft.append(line, origin: line.origin) } catch {
             throw DiarioError(error, at: place)

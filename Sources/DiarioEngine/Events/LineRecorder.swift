@@ -84,6 +84,8 @@ package struct LineRecorder {
         {
             line.actor = line.keep(Array(own.utf8).span)
         }
+        // Of events with origins only new ones are asked: see `NamedEvents`.
+        if line.origin == nil { try checkTime(text, at: place) }
         if line.origin != nil || line.base != nil || named != nil {
             try addNamed(text, at: place)
             count += 1
@@ -108,6 +110,18 @@ package struct LineRecorder {
             asked.append((event, place))
         }
         count += 1
+    }
+
+    private mutating func checkTime(
+        _ text: Span<UInt8>,
+        at place: InputPlace
+    ) throws(DiarioError) {
+        do throws(DiarioError) {
+            try EventTime.check(line.at, now: space.now, at: place)
+        } catch {
+            endBatch(unlessIn: text)
+            throw error
+        }
     }
 
     /// Takes in an event with an origin: all have one, or none has.

@@ -123,6 +123,7 @@ package struct NamedEvents {
     package mutating func conflict(through last: UInt64) throws(DiarioError) -> OriginConflict? {
         if let forked = try compare(through: last) { return forked }
         var next = last + 1
+        let now = space.now
         for event in events {
             let sequence = event.origin.sequence
             if sequence > last, events[event.batchStart].origin.sequence <= last {
@@ -135,6 +136,7 @@ package struct NamedEvents {
                 )
             }
             guard sequence > last else { continue }
+            try EventTime.check(event.line.at, now: now, at: event.place)
             guard sequence == next else {
                 return OriginConflict(
                     .gap(expected: next),

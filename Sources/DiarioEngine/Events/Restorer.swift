@@ -95,6 +95,9 @@ struct Restorer {
         if line.type.pack == "engine" {
             if !authorities.contains(origin.replica) { authorities.append(origin.replica) }
             try checkAdoption(place)
+        } else if line.position == nil {
+            // Those with positions were accepted with their times.
+            try EventTime.check(line.at, now: space.now, at: place)
         }
         if count == 0 { try begin(place) }
         try checkPlace(place)
