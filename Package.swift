@@ -107,6 +107,7 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
         [
             "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioLog", "DiarioSQLite",
             "DiarioProjection", "DiarioSync", "DiarioServer", "DiarioEngine", "DiarioSimulation",
+            "DiarioFish",
         ]
     ),
     (

@@ -7,6 +7,7 @@ final class TableSpace: CommandSpace {
     let now: Timestamp
     let actor: String?
     let language = Language.english
+    let faults = RowFaults()
     private let answers: [String: [[String: SQLValue]]]
 
     init(
@@ -24,7 +25,12 @@ final class TableSpace: CommandSpace {
     func rows(_ query: String, _ parameters: [String: SQLValue]) -> [CommandRow] {
         answers[query, default: []].map { row in
             let columns = row.keys.sorted()
-            return CommandRow(columns: columns, values: columns.compactMap { row[$0] })
+            return CommandRow(
+                columns: columns,
+                values: columns.compactMap { row[$0] },
+                of: query,
+                notingIn: faults
+            )
         }
     }
 

@@ -45,6 +45,7 @@ enum Subject: String, CaseIterable {
     case fishReports = "fish-reports"
     case fishForm = "fish-form"
     case fishInput = "fish-input"
+    case calls
 
     /// Runs the parser once, and checks what it says about bytes that it takes.
     func run(_ bytes: [UInt8]) {
@@ -88,6 +89,7 @@ enum Subject: String, CaseIterable {
         case .fishReports: FishSubject.reports(bytes)
         case .fishForm: FishSubject.form(bytes)
         case .fishInput: FishSubject.input(bytes)
+        case .calls: CallSubject.run(bytes)
         }
     }
 

@@ -106,6 +106,31 @@ import Testing
         #expect(models.space.head == head)
     }
 
+    /// K2: a query without the column that a rule reads ended the program.
+    @Test(arguments: [
+        ("SELECT count AS left_over FROM stock", "should have a column count"),
+        ("SELECT 'many' AS count FROM stock", "reads an integer"),
+        ("SELECT count + 0.5 AS count FROM stock", "reads an integer"),
+    ])
+    func aQueryThatLacksWhatARuleReadsIsNamed(select: String, what: String) throws {
+        let folder = try TemporaryFolder()
+        let query = "-- query stock(item TEXT): how many\n\(select) WHERE itemId = :item;"
+        let space = try Self.make(folder, stock: 9, ["queries/stock.sql": query])
+        let (models, head) = (try ReadModels(space), space.head)
+        for name in ["till.item.take", "till.item.left"] {
+            var call = Self.take(#"{"itemId":"tea"}"#)
+            call.name = name
+            let error = #expect(throws: DiarioError.self) {
+                try models.call(call, of: [TillPack.domain()])
+            }
+            #expect(error?.kind == .incompatible && error?.field == "stock.count")
+            #expect(error?.message.contains("query stock of the pack till") == true)
+            #expect(error?.message.contains(what) == true, "\(error?.message ?? "")")
+            #expect(error?.message.contains("diario schema adopt --pack till") == true)
+        }
+        #expect(space.head == head)
+    }
+
     @Test func aDryRunComputesAndRecordsNothing() throws {
         let folder = try TemporaryFolder()
         let models = try ReadModels(try Self.make(folder, stock: 9))

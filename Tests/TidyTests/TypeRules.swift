@@ -112,7 +112,7 @@ enum TypeRules {
         ],
         "DiarioServer": [["", "Blobs", "Control", "Publishing"], ["Folder"]],
         "DiarioSimulation": [
-            ["Events"], ["Reading"], ["Model"], ["World"], [""], ["Sync"], ["Blobs"],
+            ["Events"], ["Reading"], ["Model"], ["World"], [""], ["Sync"], ["Blobs", "Calls"],
         ],
         "DiarioStorage": [[""], ["CrashDisk", "POSIX"]],
         "DiarioSync": [["Messages"], ["Replica"]],

@@ -10,6 +10,8 @@ what was not recorded yet; and two devices call commands while they are apart, t
 """
 
 import json
+import pathlib
+import shutil
 import threading
 
 from diario_program import Diario, main, require
@@ -183,6 +185,24 @@ def check_rules(server):
     require(now == head, f"nothing was recorded: {head} became {now}")
 
 
+def check_query(diario, folder):
+    """A pack whose query lacks a column that a rule reads: the error names both."""
+    shutil.copytree(pathlib.Path(__file__).parents[2] / "schema" / "fish", folder / "changed")
+    path = folder / "changed" / "queries" / "assessment.sql"
+    text = path.read_text()
+    path.write_text(text.replace("p.takenOn, ", ""))
+    require(path.read_text() != text, "the column is gone")
+    diario.good("init", "without", "--pack", "./changed")
+    diario.good("-C", "without", "actor", "set", "u7")
+    diario.good("-C", "without", "fish", "assessment.start", "--species-id", "acciuga",
+                "--assessment-id", "a")
+    diario.good("-C", "without", "fish", "length.enter", "--assessment-id", "a", "--length-mm",
+                "113")
+    refused = diario.run("-C", "without", "fish", "verdict.issue", "--assessment-id", "a")
+    require(refused.code == 1 and "query assessment" in refused.message
+            and "column takenOn" in refused.message, "query and column", refused)
+
+
 def check_race(server):
     """Eight clients file reports of one assessment, 125 times each: one of them is filed."""
     token = server.token("home", "read,append", "--actor", "u1", packs=PACK)
@@ -333,6 +353,7 @@ def check(path, folder):
     diario = Diario(path, folder)
     check_actor(diario, folder)
     check_picture(diario, folder)
+    check_query(diario, folder)
     data = folder / "served"
     with Server(diario, data) as server:
         check_doors(diario, server, data)

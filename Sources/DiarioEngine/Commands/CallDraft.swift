@@ -143,7 +143,7 @@ extension CommandValues {
         for index in type.idFieldIndices {
             let name = type.fields[index].name
             guard let text = text(name), text.hasPrefix("#"), let number = Int(text.dropFirst()),
-                ids.indices.contains(number - 1), let id = ids[number - 1]
+                number >= 1, number <= ids.count, let id = ids[number - 1]
             else { continue }
             set(name, id)
         }

@@ -23,7 +23,7 @@ extension Fish {
         )
         guard let row, let kind = row.text("minSizeKind"),
             let minimum = MinimumSize(kind: kind, lengthUm: row.integer("minSizeUm")),
-            let mask = row.integer("seasonMask"), let season = Season(mask: Int(mask))
+            let season = row.integer("seasonMask").flatMap({ Season(mask: Int(clamping: $0)) })
         else { throw FishRule.unknownSpecies.broken(field, id) }
         return CatalogueEntry(
             rule: SpeciesRule(speciesID: id, minimum: minimum, season: season),
@@ -213,6 +213,11 @@ extension Fish {
     /// the last Sunday of March to that of October, at one o'clock universal time.
     static func today(_ space: any CommandSpace) -> CivilDay { day(at: space.now) }
 
+    /// The milliseconds from 1970 to now, as far as the calendar goes: a clock may say anything.
+    static func now(_ space: any CommandSpace) -> Int64 {
+        CivilTime.clamped(space.now).milliseconds
+    }
+
     /// The day, if it is not later than tomorrow: a clock may be a little ahead.
     static func notInFuture(
         _ day: CivilDay,
@@ -227,11 +232,12 @@ extension Fish {
 
     static func day(at time: Timestamp) -> CivilDay {
         let hour: Int64 = 3_600_000
-        let winter = civilDay(at: time.milliseconds + hour)
+        let milliseconds = CivilTime.clamped(time).milliseconds
+        let winter = civilDay(at: milliseconds + hour)
         let start = lastSunday(ofMonth: 3, year: winter.year) * 24 * hour + hour
         let end = lastSunday(ofMonth: 10, year: winter.year) * 24 * hour + hour
-        guard start..<end ~= time.milliseconds else { return winter }
-        return civilDay(at: time.milliseconds + 2 * hour)
+        guard start..<end ~= milliseconds else { return winter }
+        return civilDay(at: milliseconds + 2 * hour)
     }
 
     private static func civilDay(at milliseconds: Int64) -> CivilDay {

@@ -39,7 +39,7 @@ private struct MarkedArea {
 
     init(_ frame: Fish.Frame) {
         top = Double(frame.yMpx)
-        bottom = Double(frame.yMpx + frame.heightMpx)
+        bottom = Double(frame.yMpx) + Double(frame.heightMpx)
         reach = Double(frame.widthMpx) / 2
         middle = Double(frame.xMpx) + reach
         lean = 0

@@ -21,8 +21,8 @@ enum LengthRules {
                 reference: mark.shape,
                 object: object,
                 photo: PhotoFacts(
-                    widthPx: Int(size.width),
-                    heightPx: Int(size.height),
+                    widthPx: Int(clamping: size.width),
+                    heightPx: Int(clamping: size.height),
                     gravity: Gravity(assessment.row.text("gravityMicroG")),
                     focalMpx: assessment.row.integer("focalMpx"),
                     principal: MarkPoint(assessment.row.text("principal"))
@@ -79,8 +79,8 @@ enum LengthRules {
                 reference: mark,
                 object: object,
                 photo: PhotoFacts(
-                    widthPx: Int(size.widthPx),
-                    heightPx: Int(size.heightPx),
+                    widthPx: Int(clamping: size.widthPx),
+                    heightPx: Int(clamping: size.heightPx),
                     gravity: Gravity(input.gravityMicroG),
                     focalMpx: input.focalMpx,
                     principal: input.principal.map { MarkPoint($0) }

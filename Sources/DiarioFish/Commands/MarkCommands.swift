@@ -111,7 +111,10 @@ extension MarkShape {
     }
 
     /// Whether all of it is in an image, or at most a twentieth of that outside.
+    ///
+    /// The marks are those of an input, whose numbers are bounded; the image may be of a row.
     func isInside(width: Int64, height: Int64) -> Bool {
+        guard Self.sides.contains(width), Self.sides.contains(height) else { return false }
         let (across, down) = (width * 1000, height * 1000)
         let columns = -across / 20...across + across / 20
         let rows = -down / 20...down + down / 20
@@ -127,4 +130,7 @@ extension MarkShape {
             }
         return points.allSatisfy { columns.contains($0.x) && rows.contains($0.y) }
     }
+
+    /// The pixels along a side of an image that marks are placed on.
+    private static let sides: ClosedRange<Int64> = 1...20_000
 }

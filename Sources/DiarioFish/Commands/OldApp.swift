@@ -18,7 +18,8 @@ enum OldAppRules {
         let rows = space.rows("species", ["day": .text(Fish.today(space).text)])
         var list: [Fish.OldSpeciesItem] = []
         for row in rows {
-            guard let mask = row.integer("seasonMask"), let season = Season(mask: Int(mask)),
+            let mask = row.integer("seasonMask").map { Int(clamping: $0) }
+            guard let season = mask.flatMap({ Season(mask: $0) }),
                 let id = row.text("speciesId")
             else { continue }
             if let month, season.isClosed(in: month) { continue }
@@ -69,7 +70,7 @@ enum OldAppRules {
         guard judged.verdict.eligibilityDate == date else {
             throw OldRule.answers.broken("eligibilityDate", input.eligibilityDate)
         }
-        let since = space.now.milliseconds - repeatedMilliseconds
+        let since = Fish.now(space) - repeatedMilliseconds
         let same = space.rows("old-app-reports", ["since": .integer(since)]).first { row in
             row.text("speciesId") == id && row.text("placeId") == place
                 && row.integer("lengthUm") == length

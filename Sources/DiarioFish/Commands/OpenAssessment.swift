@@ -96,18 +96,20 @@ extension Fish {
 extension MarkPoint {
     static func list(_ text: String?) -> [MarkPoint]? {
         guard case .array(let items)? = JSON.nested(text) else { return nil }
-        let points = items.compactMap { MarkPoint(CommandValues($0.value)) }
+        let points = items.compactMap { MarkPoint($0.value) }
         return points.count == items.count ? points : nil
     }
 
-    init?(_ values: CommandValues) {
-        guard let x = values.integer("xMpx"), let y = values.integer("yMpx") else { return nil }
+    private init?(_ value: JSON) {
+        guard let values = CommandValues.kept(value), let x = values.integer("xMpx"),
+            let y = values.integer("yMpx")
+        else { return nil }
         self.init(xMpx: x, yMpx: y)
     }
 
     init?(_ text: String?) {
-        guard let object = JSON.nested(text), case .object = object else { return nil }
-        self.init(CommandValues(object))
+        guard let value = JSON.nested(text) else { return nil }
+        self.init(value)
     }
 
     init(_ point: Fish.Point) { self.init(xMpx: point.xMpx, yMpx: point.yMpx) }
@@ -115,8 +117,11 @@ extension MarkPoint {
 
 extension MarkFrame {
     init?(_ text: String?) {
-        guard let object = JSON.nested(text), case .object = object else { return nil }
-        self.init(Fish.Frame(from: CommandValues(object)))
+        guard let values = JSON.nested(text).flatMap({ CommandValues.kept($0) }),
+            let x = values.integer("xMpx"), let y = values.integer("yMpx"),
+            let width = values.integer("widthMpx"), let height = values.integer("heightMpx")
+        else { return nil }
+        self.init(xMpx: x, yMpx: y, widthMpx: width, heightMpx: height)
     }
 
     init(_ frame: Fish.Frame) {
@@ -131,8 +136,12 @@ extension MarkFrame {
 
 extension MarkEllipse {
     init?(_ text: String?) {
-        guard let object = JSON.nested(text), case .object = object else { return nil }
-        self.init(Fish.Ellipse(from: CommandValues(object)))
+        guard let values = JSON.nested(text).flatMap({ CommandValues.kept($0) }),
+            let x = values.integer("xMpx"), let y = values.integer("yMpx"),
+            let width = values.integer("widthMpx"), let height = values.integer("heightMpx"),
+            let angle = values.integer("angleMdeg")
+        else { return nil }
+        self.init(xMpx: x, yMpx: y, widthMpx: width, heightMpx: height, angleMdeg: angle)
     }
 
     init(_ ellipse: Fish.Ellipse) {
@@ -157,6 +166,14 @@ extension Gravity {
         self.init(
             items.compactMap { if case .integer(let value) = $0.value { value } else { nil } }
         )
+    }
+}
+
+extension CommandValues {
+    /// The members of an object as a read model keeps it; nobody checked that it is one.
+    fileprivate static func kept(_ value: JSON) -> CommandValues? {
+        guard case .object = value else { return nil }
+        return CommandValues(value)
     }
 }
 

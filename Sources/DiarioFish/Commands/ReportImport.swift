@@ -227,7 +227,7 @@ private struct RowReading {
             throw FishRule.minimumSize.broken("minSizeKind", kind)
         }
         guard let number = try Self.number(mask, "seasonMask", in: 0...4095),
-            let season = Season(mask: Int(number))
+            let season = Season(mask: Int(clamping: number))
         else { throw OldRule.number.broken("seasonMask", mask) }
         return SpeciesRule(speciesID: species, minimum: minimum, season: season)
     }

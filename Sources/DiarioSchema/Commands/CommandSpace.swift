@@ -24,29 +24,56 @@ extension CommandSpace {
 }
 
 /// A row of the answer to a question.
-public struct CommandRow: Sendable {
+///
+/// A column that is not there, or is of another kind than the rule reads, has no value: what is
+/// decided without it is not used, and the caller is told which one it was.
+public struct CommandRow {
     private let columns: [String]
     private let values: [SQLValue]
+    private let query: String
+    private let faults: RowFaults
 
-    package init(columns: [String], values: [SQLValue]) {
+    /// A row of the answer to `query`; what is wrong with it is noted in `faults`.
+    package init(
+        columns: [String],
+        values: [SQLValue],
+        of query: String,
+        notingIn faults: RowFaults
+    ) {
         self.columns = columns
         self.values = values
+        self.query = query
+        self.faults = faults
     }
 
     /// The value of a column.
     public subscript(column: String) -> SQLValue {
-        guard let index = columns.firstIndex(where: { $0.hasBytes(of: column) }) else {
-            preconditionFailure("a query and the command that asks it have the same columns")
+        let index = columns.firstIndex { $0.hasBytes(of: column) }
+        guard let index, index < values.count else {
+            faults.note(RowFault(query: query, column: column))
+            return .null
         }
         return values[index]
     }
 
     public func integer(_ column: String) -> Int64? {
-        if case .integer(let value) = self[column] { value } else { nil }
+        switch self[column] {
+        case .integer(let value): return value
+        case .null: return nil
+        default:
+            faults.note(RowFault(query: query, column: column, wanted: "an integer"))
+            return nil
+        }
     }
 
     public func text(_ column: String) -> String? {
-        if case .text(let value) = self[column] { value } else { nil }
+        switch self[column] {
+        case .text(let value): return value
+        case .null: return nil
+        default:
+            faults.note(RowFault(query: query, column: column, wanted: "a text"))
+            return nil
+        }
     }
 
     /// True for any integer but 0.
@@ -58,7 +85,32 @@ public struct CommandRow: Sendable {
     }
 
     public func bytes(_ column: String) -> [UInt8]? {
-        if case .blob(let value) = self[column] { value } else { nil }
+        switch self[column] {
+        case .blob(let value): return value
+        case .null: return nil
+        default:
+            faults.note(RowFault(query: query, column: column, wanted: "a blob"))
+            return nil
+        }
+    }
+}
+
+/// A column that a rule reads and that a query has not, or has as another kind of value.
+package struct RowFault: Equatable, Sendable {
+    package let query: String
+    package let column: String
+    /// What the rule reads, if the column is there.
+    package var wanted: String?
+}
+
+/// The first column of the rows of a call that is not as its rules read it.
+package final class RowFaults {
+    package private(set) var first: RowFault?
+
+    package init() {}
+
+    func note(_ fault: RowFault) {
+        if first == nil { first = fault }
     }
 }
 
