@@ -28,7 +28,9 @@ import Testing
         return call
     }
 
-    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+    private static func text(_ bytes: [UInt8]?) -> String {
+        String(decoding: bytes ?? [], as: UTF8.self)
+    }
 
     @Test func aCommandRecordsWhatItsRulesAllow() throws {
         let folder = try TemporaryFolder()
@@ -85,6 +87,23 @@ import Testing
             try models.call(other, of: [TillPack.domain()])
         }
         #expect(error?.rule == "id-taken" && error?.value == "t1")
+        #expect(models.space.head == first.head)
+    }
+
+    /// H1: the same id is the same call for the same actor alone.
+    @Test func theIDOfAnotherActorIsTaken() throws {
+        let folder = try TemporaryFolder()
+        let models = try ReadModels(try Self.make(folder, stock: 9))
+        let input = #"{"takingId":"t1","itemId":"tea","note":"black"}"#
+        let first = try models.call(Self.take(input), of: [TillPack.domain()])
+        for note in ["black", "green"] {
+            let other = Self.take(input.replacing("black", with: note), actor: "u2")
+            let error = #expect(throws: DiarioError.self) {
+                try models.call(other, of: [TillPack.domain()])
+            }
+            #expect(error?.rule == "id-taken" && error?.field == "takingId")
+            #expect(error?.message == "There is another t1 already.")
+        }
         #expect(models.space.head == first.head)
     }
 

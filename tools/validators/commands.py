@@ -185,6 +185,27 @@ def check_rules(server):
     require(now == head, f"nothing was recorded: {head} became {now}")
 
 
+def check_strangers(server):
+    """A token that only appends is told ids and codes, and of others' reports no word."""
+    given = {"assessmentId": "http", "reportId": "http-r"}
+
+    def file(token, **more):
+        return server.ask("POST", "/v1/spaces/home/commands/fish.report.file", token,
+                          json.dumps({"input": given} | more))
+
+    for actor, rights in ("u3", "append"), ("u2", "read,append"):
+        token = server.token("home", rights, "--actor", actor, packs=PACK)
+        for more in {}, {"dryRun": True}:
+            problem = expect(file(token, **more), 422, "another's report").json
+            require(problem["rule"] == "id-taken", "its rule", problem)
+            require("porto_ercole" not in json.dumps(problem), "its place", problem)
+    device = server.token("home", "append", "--actor", "u1", packs=PACK)
+    answer = expect(file(device), 200, "the same report again").json
+    require(answer["result"] == {"reportId": "http-r"}, "the id alone", answer)
+    for event in answer["events"]:
+        require(set(event) == {"type", "origin", "position"}, "no payload", answer)
+
+
 def check_query(diario, folder):
     """A pack whose query lacks a column that a rule reads: the error names both."""
     shutil.copytree(pathlib.Path(__file__).parents[2] / "schema" / "fish", folder / "changed")
@@ -358,6 +379,7 @@ def check(path, folder):
     with Server(diario, data) as server:
         check_doors(diario, server, data)
         check_rules(server)
+        check_strangers(server)
         check_race(server)
         for name, order in ("first", (0, 1, 0)), ("second", (1, 0, 1)), ("turns", (0, 1, 1, 0)):
             check_replicas(diario, server, name, order)

@@ -14,6 +14,8 @@ package struct Call: Sendable {
     package var language = Language.english
     /// True to compute everything, and record nothing.
     package var isDryRun = false
+    /// False for a caller who may not read what others recorded: it is told ids and codes alone.
+    package var mayRead = true
 
     package init(_ name: String, _ input: [UInt8]) {
         self.name = name
@@ -39,8 +41,8 @@ package struct CallAnswer: Sendable {
         package let origin: Origin?
         /// Nil while it is pending.
         package let position: UInt64?
-        /// An object of JSON.
-        package let payload: [UInt8]
+        /// An object of JSON; nil for a caller who may not read.
+        package let payload: [UInt8]?
     }
 
     /// An object of JSON.
@@ -53,7 +55,7 @@ package struct CallAnswer: Sendable {
                         json.add("type", event.type)
                         if let origin = event.origin { json.add("origin", origin.text) }
                         if let position = event.position { json.add("position", position) }
-                        json.add("payload", json: event.payload)
+                        if let payload = event.payload { json.add("payload", json: payload) }
                     }
                 }
             )

@@ -27,7 +27,7 @@ struct CallDraft {
         for (index, event) in outcome.events.enumerated() {
             guard let type = space.catalog.type(event.name, version: event.version) else {
                 throw Self.fault(
-                    prepared.call.name,
+                    prepared,
                     "it records \(event.name), version \(event.version), which the pack has not"
                 )
             }
@@ -62,12 +62,8 @@ struct CallDraft {
             }
         }
         self.result = result.json
-        var payload = Payload()
-        var reader = PayloadReader()
-        do throws(SchemaError) {
-            try reader.read(self.result.span, as: prepared.declaration.result, into: &payload)
-        } catch {
-            throw Self.fault(prepared.call.name, "its result is not as declared: \(error.message)")
+        do throws(SchemaError) { try prepared.check(self.result) } catch {
+            throw Self.fault(prepared, "its result is not as declared", error)
         }
     }
 
@@ -87,7 +83,7 @@ struct CallDraft {
                 into: &line.payload
             )
         } catch {
-            throw fault(prepared.call.name, "an event is not as its type has it: \(error.message)")
+            throw fault(prepared, "an event is not as its type has it", error)
         }
         line.type = type
         line.at = prepared.call.at
@@ -100,11 +96,17 @@ struct CallDraft {
     }
 
     /// A mistake in the rules of a domain.
-    private static func fault(_ name: String, _ what: String) -> DiarioError {
-        DiarioError(
+    private static func fault(
+        _ prepared: PreparedCall,
+        _ what: String,
+        _ error: SchemaError? = nil
+    ) -> DiarioError {
+        // Its words may cite what others recorded.
+        let more = error.flatMap { prepared.call.mayRead ? ": \($0.message)" : nil } ?? ""
+        return DiarioError(
             .system,
-            "The rules of \(name) have a fault: \(what). Nothing was recorded. Tell the makers of "
-                + "this program."
+            "The rules of \(prepared.call.name) have a fault: \(what)\(more). Nothing was "
+                + "recorded. Tell the makers of this program."
         )
     }
 

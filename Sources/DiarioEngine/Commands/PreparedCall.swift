@@ -115,29 +115,38 @@ struct PreparedCall {
         if let failure = space.failure { throw failure }
         switch outcome {
         case .success(let outcome): return outcome
-        case .failure(let broken): throw DiarioError(broken, in: call.language)
+        case .failure(let broken): throw refusal(broken)
         }
+    }
+
+    /// Makes sure that a result has the form of the declaration.
+    func check(_ result: [UInt8]) throws(SchemaError) {
+        var payload = Payload()
+        var reader = PayloadReader()
+        try reader.read(result.span, as: declaration.result, into: &payload)
     }
 
     // MARK: The same command again
 
     /// The answer of the call that made the thing with the id that is given, if there was one.
     ///
+    /// The same id is the same call for the same actor alone: others are told nothing of it.
+    ///
     /// - Throws: `DiarioError` of the kind `rule` if that was another call.
     func earlierAnswer(in space: Space, head: UInt64) throws(DiarioError) -> CallAnswer? {
         guard let field = declaration.newIDField, let id = input.text(field.name),
             let events = try earlierBatch(making: id, as: field.name, in: space)
         else { return nil }
+        guard events.allSatisfy({ $0.actor == call.actor }) else {
+            throw refusal(Self.idTaken(id, field: field.name))
+        }
         for member in input.members {
             let recorded = events.compactMap { event in
                 event.payload.member(member.key)?.item.value
             }
             guard !recorded.isEmpty, !recorded.contains(where: { $0.isSame(member.item.value) })
             else { continue }
-            throw DiarioError(
-                Self.otherThing(id, field: field.name, differing: member.key),
-                in: call.language
-            )
+            throw refusal(Self.idTaken(id, field: field.name, differing: member.key))
         }
         var result = CommandValues()
         for field in declaration.result.fields {
@@ -147,23 +156,31 @@ struct PreparedCall {
                 break
             }
         }
+        // It was made by something else than this command, if it lacks what the command answers.
+        do throws(SchemaError) { try check(result.json) } catch {
+            throw refusal(Self.idTaken(id, field: field.name))
+        }
         var answer = CallAnswer(result: result.json, head: head)
         answer.events = events.map { $0.event }
         return answer
     }
 
-    private static func otherThing(
+    private static func idTaken(
         _ id: String,
         field: String,
-        differing: String
+        differing: String? = nil
     ) -> BrokenRule {
-        BrokenRule(
+        let (english, italian) =
+            differing.map {
+                (": its \($0) is not the one given", ": il suo \($0) non \u{e8} quello dato")
+            } ?? ("", "")
+        return BrokenRule(
             "id-taken",
             field: field,
             value: id,
             Texts(
-                "There is another \(id) already: its \(differing) is not the one given.",
-                it: "Esiste gi\u{e0} un altro \(id): il suo \(differing) non \u{e8} quello dato."
+                "There is another \(id) already\(english).",
+                it: "Esiste gi\u{e0} un altro \(id)\(italian)."
             ),
             remedy: Texts(
                 "Give a new id, or none. To call it again, give the same values.",
@@ -175,6 +192,7 @@ struct PreparedCall {
     private struct EarlierEvent {
         let event: CallAnswer.Event
         let payload: JSON
+        let actor: String?
     }
 
     /// The batch with the event that made the thing; nil if nothing is recorded of it.
@@ -231,7 +249,8 @@ struct PreparedCall {
                 position: line.position,
                 payload: payload
             )
-            events.append(EarlierEvent(event: event, payload: parsed))
+            let actor = line.actor.map { String(decoding: line.arena[$0], as: UTF8.self) }
+            events.append(EarlierEvent(event: event, payload: parsed, actor: actor))
         }
         return events
     }

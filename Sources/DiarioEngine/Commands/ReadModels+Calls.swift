@@ -21,7 +21,7 @@ extension ReadModels {
         try takeUpAdoptions()
         let prepared = try PreparedCall(call, of: domains, in: space)
         for _ in 0..<Self.tryCountMax {
-            if let answer = try run(prepared, progress) { return answer }
+            if let answer = try run(prepared, progress) { return prepared.told(answer) }
         }
         throw DiarioError(
             .busy,

@@ -30,6 +30,8 @@ struct ServedCall {
         call.actor = try actor(request.actor)
         call.isDryRun = request.isDryRun
         call.language = question.language
+        let rights = question.token.rights
+        call.mayRead = rights.contains(.read) || rights.contains(.admin)
         return run(call, .command) { answer in
             answer.isNew ? .json(answer.json, status: 201) : .json(answer.json)
         }
