@@ -114,7 +114,7 @@ import Testing
         #expect(rows.count == 1)
         for (key, value) in [
             ("reportId", id), ("source", "legacy_http"), ("placeId", "porto_ercole"),
-            ("actor", "-"),
+            ("actor", "old-app"),
         ] {
             guard case .string(let text)? = rows[0].member(key)?.item.value else { continue }
             #expect(text == value)

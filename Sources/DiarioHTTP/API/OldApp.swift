@@ -104,9 +104,13 @@ package final class OldApp: Sendable {
         }
         input.set("unit", unit)
         call.input = input.json
+        call.actor = Self.actor
         call.language = request.language
         return call
     }
+
+    /// Who records the reports: the app says of nobody who it is.
+    private static let actor = "old-app"
 
     private static let fields: [(name: String, field: String)] = [
         ("id_fish", "idFish"), ("fish_name", "fishName"), ("detectedSize", "detectedSize"),
