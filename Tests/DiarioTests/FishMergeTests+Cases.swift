@@ -198,6 +198,35 @@ extension FishMergeTests {
             rows: ["r counted 110000 talamone", "s duplicate 110000 talamone"]
         ),
         Case(
+            testDescription: "A stranger's report of another's fish does not count, however early",
+            shared: [started.by("u1")],
+            apart: [filed(1, "s").by("u2"), filed(0, "r").by("u1"), filed(0, "t").by("u1")],
+            question: standing,
+            rows: [
+                "r counted 110000 talamone", "s foreign 110000 talamone",
+                "t duplicate 110000 talamone",
+            ]
+        ),
+        Case(
+            testDescription: "A stranger's report that comes before the assessment is as foreign",
+            apart: [
+                filed(1, "s").by("u2"), withdrawn(1, "s").by("u2"), filed(1, "q"),
+                started.by("u1"), filed(0, "r").by("u1"),
+            ],
+            question: standing,
+            rows: [
+                "q foreign 110000 talamone", "r counted 110000 talamone",
+                "s foreign 110000 talamone",
+            ]
+        ),
+        Case(
+            testDescription: "An assessment that nobody owns is everybody's to report",
+            shared: [started],
+            apart: [filed(1, "s").by("u2"), filed(0, "r").by("u1")],
+            question: standing,
+            rows: ["r duplicate 110000 talamone", "s counted 110000 talamone"]
+        ),
+        Case(
             testDescription: "If the first report is withdrawn, the next one counts",
             apart: [filed(0, "r"), filed(1, "s"), filed(1, "t"), withdrawn(0, "r")],
             question: standing,

@@ -24,11 +24,18 @@ import Testing
         let device: Int
         let type: String
         let payload: String
+        var actor: String?
 
         init(_ device: Int, _ type: String, _ payload: String) {
             self.device = device
             self.type = "fish.\(type)"
             self.payload = payload
+        }
+
+        func by(_ actor: String) -> Step {
+            var step = self
+            step.actor = actor
+            return step
         }
     }
 
@@ -55,13 +62,27 @@ import Testing
         for (index, step) in example.shared.enumerated() {
             let base = lane.space.store[lane.space.id].head()
             let clock = start + Int64(index) * 1000
-            try lane.pull(step.type, step.payload, by: step.device, base: base, clock: clock)
+            try lane.pull(
+                step.type,
+                step.payload,
+                by: step.device,
+                base: base,
+                clock: clock,
+                actor: step.actor
+            )
         }
         let base = lane.space.store[lane.space.id].head()
         for index in order.arrival(of: example.apart) {
             let step = example.apart[index]
             let clock = start + Int64(100 + index) * 1000
-            try lane.pull(step.type, step.payload, by: step.device, base: base, clock: clock)
+            try lane.pull(
+                step.type,
+                step.payload,
+                by: step.device,
+                base: base,
+                clock: clock,
+                actor: step.actor
+            )
         }
         let models = try ReadModels(lane.space)
         try models.update()

@@ -45,7 +45,7 @@ import Testing
                 "gambero_rosa counted ok 0 unknown unknown unknown full circle3 eur050 user-92",
                 "seppia counted unknown 1 unknown unknown unknown full conic eur1 user-92",
                 "nasello counted ok 0 unknown other unknown size_only ruler - user-17",
-                "sogliola duplicate ok 0 unknown unknown unknown full ruler - user-18",
+                "sogliola foreign ok 0 unknown unknown unknown full ruler - user-18",
                 "seppia withdrawn below_recommended 0 recommended unknown unknown full ruler - "
                     + "user-17",
             ]

@@ -50,14 +50,15 @@ struct LaneSpace {
         _ payload: String,
         by number: Int = 0,
         base: UInt64 = 0,
-        clock: Int64? = nil
+        clock: Int64? = nil,
+        actor: String? = nil
     ) throws {
         let replica = others[number]
         let sequence = sequences[replica, default: 0] + 1
         sequences[replica] = sequence
         time += 1000
         let rows = try Self.rows(
-            try draft(type, payload),
+            try draft(type, payload, actor),
             by: replica,
             from: sequence,
             at: time,
@@ -99,7 +100,11 @@ struct LaneSpace {
         space.store[space.id].standing().pending.reduce(0) { $0 + UInt64($1.sequences.count) }
     }
 
-    private func draft(_ type: String, _ payload: String) throws -> DraftBatch {
+    private func draft(
+        _ type: String,
+        _ payload: String,
+        _ actor: String? = nil
+    ) throws -> DraftBatch {
         var line = EventLine(type: try #require(space.catalog.newest(type)))
         var reader = PayloadReader()
         try reader.read(
@@ -108,6 +113,7 @@ struct LaneSpace {
             options: [],
             into: &line.payload
         )
+        if let actor { line.actor = line.keep(Array(actor.utf8).span) }
         var batch = DraftBatch()
         try batch.append(line)
         return batch

@@ -3,8 +3,10 @@
 WITH o AS (
     SELECT
         CASE
-            WHEN EXISTS (SELECT 1 FROM report AS r WHERE r.assessmentId = a.assessmentId)
-                THEN 'reported'
+            WHEN EXISTS (
+                SELECT 1 FROM report AS r
+                WHERE r.assessmentId = a.assessmentId AND r.status <> 'foreign'
+            ) THEN 'reported'
             WHEN a.abandonedStep IS NOT NULL THEN 'abandoned'
             ELSE 'open'
         END AS outcome,

@@ -55,9 +55,9 @@ LEFT JOIN answer AS o ON o.assessmentId = a.assessmentId AND o.field = 'origin'
 LEFT JOIN answer AS n ON n.assessmentId = a.assessmentId AND n.field = 'production'
 LEFT JOIN answer AS l ON l.assessmentId = a.assessmentId AND l.field = 'place'
 LEFT JOIN report AS f ON f.assessmentId = a.assessmentId
-    AND f.status NOT IN ('withdrawn', 'duplicate')
+    AND f.status NOT IN ('withdrawn', 'duplicate', 'foreign')
 LEFT JOIN (
     SELECT assessmentId, min(status) AS status FROM report
-    WHERE assessmentId = :assessmentId AND isWithdrawn GROUP BY assessmentId
+    WHERE assessmentId = :assessmentId AND status = 'withdrawn' GROUP BY assessmentId
 ) AS w ON w.assessmentId = a.assessmentId
 WHERE a.assessmentId = :assessmentId;

@@ -23,5 +23,7 @@ LEFT JOIN measured AS m USING (assessmentId)
 LEFT JOIN verdict AS v USING (assessmentId)
 LEFT JOIN answer AS c ON c.assessmentId = a.assessmentId AND c.field = 'reference'
 WHERE a.actor = :user AND a.abandonedStep IS NULL
-    AND NOT EXISTS (SELECT 1 FROM report AS r WHERE r.assessmentId = a.assessmentId)
+    AND NOT EXISTS (
+        SELECT 1 FROM report AS r WHERE r.assessmentId = a.assessmentId AND r.status <> 'foreign'
+    )
 ORDER BY a.startedOn DESC, a.assessmentId;

@@ -3,5 +3,5 @@
 SELECT reportId, observedOn, actor, status, speciesId, placeId, lengthUm, minSizeUm, minSizeKind,
     seasonMask, sizeResult, sizeFollowing, dateResult, dateFollowing, source
 FROM report
-WHERE status IN ('duplicate', 'rejected', 'inconsistent') AND follows = 0
+WHERE status IN ('foreign', 'duplicate', 'rejected', 'inconsistent') AND follows = 0
 ORDER BY observedOn DESC, reportId LIMIT :most;

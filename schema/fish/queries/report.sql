@@ -9,7 +9,7 @@ SELECT r.reportId, r.assessmentId, r.actor, r.status, r.speciesId, s.ordinal, s.
     (
         SELECT o.reportId FROM report AS o
         WHERE o.assessmentId = r.assessmentId AND o.reportId <> r.reportId
-            AND o.status NOT IN ('withdrawn', 'duplicate')
+            AND o.status NOT IN ('withdrawn', 'duplicate', 'foreign')
     ) AS otherReportId, r.at
 FROM report AS r
 LEFT JOIN species AS s USING (speciesId)

@@ -1,4 +1,4 @@
--- readmodel reports version 2: reports as they stand, reviews, and whether each of them counts
+-- readmodel reports version 3: reports as they stand, reviews, and whether each of them counts
 CREATE TABLE report (
     reportId TEXT NOT NULL PRIMARY KEY,
     assessmentId TEXT,
@@ -35,8 +35,8 @@ CREATE TABLE report (
     -- What the last review said, and the last length that a review gave.
     review TEXT,
     remeasuredUm INT,
-    -- Only what is counted is in the sums. The others are withdrawn, duplicate, rejected or
-    -- inconsistent: the first of these that is true.
+    -- Only what is counted is in the sums. The others are foreign, withdrawn, duplicate, rejected
+    -- or inconsistent: the first of these that is true.
     status TEXT NOT NULL,
     at INT NOT NULL,
     stamp BLOB NOT NULL,
@@ -73,6 +73,37 @@ CREATE INDEX report_status ON report (
 );
 
 CREATE VIEW counted AS SELECT * FROM report WHERE status = 'counted';
+
+-- Who began each assessment, and so may report it.
+CREATE TABLE owner (
+    assessmentId TEXT NOT NULL PRIMARY KEY,
+    actor TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The status of each report as it follows from the rest. What nobody owns is everybody's to report.
+-- Two devices may file one assessment: the report filed first counts, unless it is withdrawn or of
+-- somebody else.
+CREATE VIEW standing AS
+SELECT r.reportId,
+    CASE
+        WHEN EXISTS (
+            SELECT 1 FROM owner AS w
+            WHERE w.assessmentId = r.assessmentId AND w.actor NOT IN ('-', r.actor)
+        ) THEN 'foreign'
+        WHEN r.isWithdrawn THEN 'withdrawn'
+        WHEN EXISTS (
+            SELECT 1 FROM report AS o
+            WHERE o.assessmentId = r.assessmentId AND o.stamp < r.stamp AND o.isWithdrawn = 0
+                AND NOT EXISTS (
+                    SELECT 1 FROM owner AS w
+                    WHERE w.assessmentId = o.assessmentId AND w.actor NOT IN ('-', o.actor)
+                )
+        ) THEN 'duplicate'
+        WHEN r.review = 'rejected' THEN 'rejected'
+        WHEN NOT r.follows THEN 'inconsistent'
+        ELSE 'counted'
+    END AS status
+FROM report AS r;
 
 -- A field that can be amended has a stamp of its own: two corrections of two fields both hold.
 CREATE TABLE amendment (
@@ -196,20 +227,16 @@ SET review = (
     )
 WHERE reportId = :reportId;
 
--- on fish.report.filed, fish.report.withdrawn, fish.report.amended, fish.report.reviewed
--- Two devices may file one assessment: the report filed first counts, unless it is withdrawn.
+-- on fish.assessment.started
+INSERT INTO owner VALUES (:assessmentId, coalesce(:_actor, '-'))
+ON CONFLICT (assessmentId) DO NOTHING;
 UPDATE report
-SET status = CASE
-    WHEN isWithdrawn THEN 'withdrawn'
-    WHEN EXISTS (
-        SELECT 1 FROM report AS o
-        WHERE o.assessmentId = report.assessmentId AND o.stamp < report.stamp
-            AND o.isWithdrawn = 0
-    ) THEN 'duplicate'
-    WHEN review = 'rejected' THEN 'rejected'
-    WHEN NOT follows THEN 'inconsistent'
-    ELSE 'counted'
-END
+SET status = (SELECT max(s.status) FROM standing AS s WHERE s.reportId = report.reportId)
+WHERE assessmentId = :assessmentId;
+
+-- on fish.report.filed, fish.report.withdrawn, fish.report.amended, fish.report.reviewed
+UPDATE report
+SET status = (SELECT max(s.status) FROM standing AS s WHERE s.reportId = report.reportId)
 WHERE reportId = :reportId
     OR assessmentId = (SELECT assessmentId FROM report WHERE reportId = :reportId);
 
