@@ -17,6 +17,7 @@ enum BenchProgram {
         Benchmark(name: "spaces", help: SpacesBench.help, run: SpacesBench.run),
         Benchmark(name: "sync", help: SyncBench.help, run: SyncBench.run),
         Benchmark(name: "push", help: PushBench.help, run: PushBench.run),
+        Benchmark(name: "who", help: WhoBench.help, run: WhoBench.run),
         Benchmark(name: "clone", help: CloneBench.help, run: CloneBench.run),
         Benchmark(name: "starve", help: StarveBench.help, run: StarveBench.run),
     ]

@@ -199,7 +199,7 @@ struct BatchJudge {
 
     // MARK: Who may record what
 
-    /// Why the caller may not record the events of a batch; nil if it may. Notes what they make.
+    /// Notes what the events of a batch make; says why the caller may not record them, or nil.
     private mutating func recorders(
         of batch: PushedBatch,
         in store: LogStore,

@@ -55,7 +55,8 @@ enum ShedPack {
             {"title":"shed.\(name)","x-diario-version":\(version),"x-diario-subject":"\(subject)",
             "type":"object","additionalProperties":false,
             "required":[\(isNew ? "" : "\"\(subject)\"")],"properties":{
-            "\(subject)":{"type":"string","minLength":1,"maxLength":64,"x-diario-id":"\(id)"}\(price)}}
+            "\(subject)":{"type":"string","minLength":1,"maxLength":64,
+            "x-diario-id":"\(id)"}\(price)}}
             """
     }
 

@@ -7,9 +7,9 @@ extension Command {
         details: """
             Shows how many events are here and how many wait to be sent, the server, when the two
             were last in sync, how many events are in the inbox and in quarantine, how many of
-            others are kept because the server lost them, what the token lets this replica do, and how many of the blobs that events
-            refer to are here, are coming, are nowhere, or are refused by the server and why, as far
-            as the read models know. Asks no server.
+            others are kept because the server lost them, what the token lets this replica do, and
+            how many of the blobs that events refer to are here, are coming, are nowhere, or are
+            refused by the server and why, as far as the read models know. Asks no server.
             """,
         options: [.json],
         examples: ["diario status": "before a journey, for example"],

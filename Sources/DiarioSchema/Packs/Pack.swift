@@ -7,7 +7,7 @@ package struct Pack: Sendable {
     package let needs: [Need]
     /// The roles that tokens can give.
     package let roles: [PackRole]
-    /// Who may record events, by the full names of types; all others are open to whoever may append.
+    /// Who may record events, by the full names of types; others are open to whoever may append.
     package let who: [String: RecordingRule]
     /// Sorted by name, then by version.
     package let types: [EventType]
