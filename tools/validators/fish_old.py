@@ -262,6 +262,9 @@ def check(path, folder):
     diario = Diario(path, folder)
     data = folder / "served"
     refused = diario.run("serve", "--data", str(data), "--legacy-fish", "home")
+    require(refused.code == 1 and not data.exists(), "a folder that is not there", refused)
+    diario.good("space", "create", "other", "--data", str(data), *PACK)
+    refused = diario.run("serve", "--data", str(data), "--legacy-fish", "home")
     require(refused.code == 1 and "space create home" in refused.message, "no space yet", refused)
     require(diario.run("serve", "--legacy-open").code == 2, "--legacy-open alone")
     diario.good("space", "create", "home", "--data", str(data), *PACK)

@@ -178,6 +178,41 @@ def check_restoring(checks, diario, server, folder):
     checks.true(status["lastSync"] is not None, f"the sync is remembered: {status}")
 
 
+def check_unused(checks, diario, folder):
+    """A space that nobody had used at the backup waits as well after it was put back."""
+    data, copy, backup = folder / "fresh", str(folder / "freshcopy"), str(folder / "freshbackup")
+    diario.good("space", "create", "home", "--data", str(data), "--pack", "meals")
+    with Server(diario, data) as server:
+        token = server.token("home", "read,append")
+        # One that is made beside the server counts too.
+        later = server.token("later", "read,append")
+        diario.good("backup", "--data", server.data, backup)
+        diario.good("clone", server.url(), copy, environment={"DIARIO_TOKEN": token})
+        origin = record(diario, copy, 1)
+        diario.good("-C", copy, "sync", environment={"DIARIO_TOKEN": token})
+        server.kill()
+        shutil.rmtree(server.data)
+        shutil.copytree(backup, server.data)
+
+        def waiting():
+            rows = diario.good("authority", "status", "--data", server.data, "--json").json
+            return {row["space"]: row["waiting"] for row in rows}
+
+        checks.equal(waiting(), {"home": True, "later": True}, "both wait before the start")
+        server.start()
+        new = server.token("new", "read,append")
+        for space, bearer, status in (("home", token, 503), ("later", later, 503),
+                                      ("new", new, 201)):
+            answer = server.ask("POST", f"/v1/spaces/{space}/events", bearer, weight(2))
+            expect(answer, status, space)
+        checks.equal(waiting(), {"home": True, "later": True, "new": False}, "those of before wait")
+        diario.good("authority", "resume", "--data", server.data)
+        answer = server.ask("POST", "/v1/spaces/home/events", token, weight(2))
+        origins = {origin, *expect(answer, 201, "resumed").json["origins"]}
+        diario.good("-C", copy, "sync", environment={"DIARIO_TOKEN": token})
+        checks.true(origins <= set(diario.origins(copy)), "the replica has both events then")
+
+
 def check(path, folder):
     diario = Diario(path, folder)
     checks = Checks(diario, folder / "none")
@@ -189,6 +224,7 @@ def check(path, folder):
         check_refused(checks, diario, server, folder)
         check_publishing(checks, diario, server, folder)
         check_restoring(checks, diario, server, folder)
+    check_unused(checks, diario, folder)
     return f"{checks.count} checks"
 
 

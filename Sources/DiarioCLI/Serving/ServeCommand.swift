@@ -10,9 +10,8 @@ extension Command {
         on: .folder,
         details: """
             Serves the spaces of a folder that have names, to those who have tokens, and prints one
-            line with its address as soon as it listens. The folder and its files are made if they
-            are missing. `diario space create` and `diario token create` make spaces and tokens
-            beside a running server.
+            line with its address as soon as it listens. The folder is one that `diario space
+            create` made; that and `diario token create` make more beside a running server.
 
             Programs without Diario record with POST /v1/spaces/NAME/events: each event once,
             however often it is sent, if it carries an `origin` of its own. /v1/openapi.yaml
@@ -85,7 +84,6 @@ struct ServeCommand {
         // From here on a signal ends the server in good order.
         Interrupt.catchSignals()
         let name = try call.dataFolder()
-        if !SystemCall.isDirectory(name) { note("makes the folder \(CellText.oneLine(name))") }
         try call.withData(at: name, remark: { note($0) }) { folder in
             try folder.serve { served, files in
                 let log = requestLog()

@@ -47,7 +47,10 @@ extension DataFolder {
         let id = try withLog { store in
             let id = try Space.make(in: store, packs: packs).id
             // Last, because it is served from then on.
-            do { try control.name(id, name) } catch {
+            do {
+                try markServed(id, in: store)
+                try control.name(id, name)
+            } catch {
                 try? store[id].remove()
                 throw error
             }
@@ -76,7 +79,9 @@ extension DataFolder {
                 "there is no space \(id.text). They are listed by: diario space list"
             )
         }
-        try control(for: .making).name(id, name)
+        let control = try control(for: .making)
+        try withLog { try markServed(id, in: $0) }
+        try control.name(id, name)
     }
 
     /// A space that is to be removed, and all that goes with it.

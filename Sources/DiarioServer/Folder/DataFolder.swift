@@ -106,9 +106,10 @@ package struct DataFolder {
 
     /// Runs `body`, which serves the folder, until it ends; only one server may.
     package func serve(_ body: (ServedSpaces, SealedFiles) throws -> Void) throws {
+        // A folder that is not there is a mistyped one.
+        let directory = try directory(.readWrite)
         let control = try control(for: .making)
         try control.check()
-        let directory = try directory(.readWrite)
         let lock = try lockForServing(directory)
         defer { lock.release() }
         try withLog { store in
@@ -117,9 +118,32 @@ package struct DataFolder {
                 remark("\(broken.shown) cannot be served: \(broken.remedy)")
             }
             remarkUnnamed()
+            try markServed(in: store)
             try body(ServedSpaces(store, control), SealedFiles(store, directory))
             store.sealBeforeClose()
         }
+    }
+
+    /// Notes of every space that has a name that others may know its positions, so that a copy
+    /// waits, also of one that nobody ever used; a copy begins to wait at this point.
+    private func markServed(in store: LogStore) throws {
+        let names = Set(try names().map(\.id))
+        for manifest in try store.readableManifests().manifests
+        where names.contains(manifest.space) && manifest.authority != nil {
+            let space = store[manifest.space]
+            // What cannot be noted now is noted before somebody uses the space.
+            guard let isWaiting = try? space.isWaiting() else { continue }
+            if !manifest.isServed || isWaiting != manifest.isWaiting { try? space.markServed() }
+        }
+    }
+
+    /// Notes the same of a space that is about to have a name, if servers serve the folder.
+    ///
+    /// In a folder that was never served nobody can know its positions: it may be made on one
+    /// machine and copied to another.
+    func markServed(_ id: SpaceID, in store: LogStore) throws {
+        guard try directory(.read).exists(LogPaths.servingLock) else { return }
+        try store[id].markServed()
     }
 
     /// Takes the lock that only one server may have: two would not know of each other's news.

@@ -15,7 +15,10 @@ MESSAGE = "application/vnd.diario.message"
 
 
 class Server:
-    """`diario serve` on a port of its own, ended with the block that it is used in."""
+    """`diario serve` on a port of its own, ended with the block that it is used in.
+
+    Its folder is made if it is missing, with no space in it.
+    """
 
     def __init__(self, diario, data, *words, port=0, host="127.0.0.1"):
         self.host = host
@@ -26,7 +29,13 @@ class Server:
         self.process = None
         self.start()
 
+    def make_folder(self):
+        if not os.path.isdir(os.path.join(self.data, ".diario")):
+            self.diario.good("space", "create", "first", "--data", self.data)
+            self.diario.good("space", "remove", "first", "--data", self.data, "--yes")
+
     def start(self):
+        self.make_folder()
         self.process = self.diario.start("serve", "--data", self.data, "--listen",
                                          f"{self.host}:{self.port}", "--json", *self.words)
         line = self.process.stdout.readline()
