@@ -172,7 +172,10 @@ let package = Package(
         ),
         .target(name: "CChecksum"),
         .target(name: "CPlatform"),
-        .target(name: "CMicrohttpd", linkerSettings: [.linkedLibrary("microhttpd")]),
+        .target(
+            name: "CMicrohttpd",
+            linkerSettings: [.linkedLibrary("microhttpd"), .linkedLibrary("gnutls")]
+        ),
         .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
         .target(name: "CPNG", linkerSettings: [.linkedLibrary("png")]),

@@ -34,7 +34,8 @@ static enum MHD_Result send_answer(diario_http_exchange *exchange) {
     return result;
 }
 
-static connection *record_of(struct MHD_Connection *connection) {
+connection *diario_http_record_of(struct MHD_Connection *connection) {
+    if (connection == NULL) return NULL;
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     return info == NULL ? NULL : info->socket_context;
@@ -50,7 +51,7 @@ static enum MHD_Result on_access(void *context, struct MHD_Connection *connectio
         if (exchange == NULL) return MHD_NO;
         exchange->server = server;
         exchange->connection = connection;
-        exchange->record = record_of(connection);
+        exchange->record = diario_http_record_of(connection);
         exchange->method = method;
         exchange->path = path;
         exchange->version = version;
@@ -119,6 +120,7 @@ static void on_connection(void *context, struct MHD_Connection *library, void **
             free(record);
             return;
         }
+        record->server = server;
         record->socket = info->connect_fd;
         set_deadline(record, server->head_milliseconds);
         set_reading(record, 1);
@@ -163,8 +165,8 @@ static struct MHD_Daemon *start_daemon(diario_http *server, const diario_http_op
     unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC |
                          MHD_USE_ERROR_LOG;
     struct MHD_OptionItem secure[] = {
-        {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)options->certificate},
-        {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)options->key},
+        {MHD_OPTION_HTTPS_CERT_CALLBACK, 0,
+         (void *)(uintptr_t)diario_http_on_certificate},
         {MHD_OPTION_HTTPS_PRIORITIES, 0,
          (void *)(uintptr_t) "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"},
         {MHD_OPTION_END, 0, NULL},
@@ -190,6 +192,7 @@ static struct MHD_Daemon *start_daemon(diario_http *server, const diario_http_op
 
 static void free_server(diario_http *server) {
     diario_http_end_partings(server, INT64_MAX);
+    diario_http_free_certificates(server);
     if (server->watch >= 0) (void)close(server->watch);
     if (server->wake >= 0) (void)close(server->wake);
     pthread_mutex_destroy(&server->lock);
@@ -212,8 +215,13 @@ diario_http *diario_http_start(const diario_http_options *options, const diario_
     server->watch = epoll_create1(EPOLL_CLOEXEC);
     server->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = 0};
-    if (server->watch >= 0 && server->wake >= 0 &&
-        epoll_ctl(server->watch, EPOLL_CTL_ADD, server->wake, &event) == 0) {
+    int is_certified = options->certificate == NULL ||
+                       diario_http_use_certificate(server, options->certificate, options->key,
+                                                   message, capacity) == 0;
+    if (!is_certified) {
+        /* The message is there. */
+    } else if (server->watch >= 0 && server->wake >= 0 &&
+               epoll_ctl(server->watch, EPOLL_CTL_ADD, server->wake, &event) == 0) {
         server->message = message;
         server->message_capacity = capacity;
         server->daemon = start_daemon(server, options);

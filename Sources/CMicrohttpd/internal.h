@@ -4,12 +4,15 @@
 
 #include "CMicrohttpd.h"
 
+#include <gnutls/abstract.h>
+#include <gnutls/gnutls.h>
 #include <microhttpd.h>
 #include <pthread.h>
 #include <time.h>
 
 /* One connection, from when it was taken until its socket is closed. */
 typedef struct connection {
+    diario_http *server;
     int socket;
     int64_t deadline; /* milliseconds; 0 for none; atomic */
     int is_reading;   /* a request, or nothing, is expected; atomic */
@@ -28,8 +31,11 @@ enum { PARTING_COUNT = 64, PARTING_MILLISECONDS = 3000 };
 /* Marks the numbers of partings among those that are watched. */
 #define PARTING_BIT ((uint64_t)1 << 63)
 
+typedef struct certificate certificate;
+
 struct diario_http {
     struct MHD_Daemon *daemon;
+    certificate *certificate; /* the newest; NULL without TLS; atomic */
     diario_http_calls calls;
     int64_t head_milliseconds;
     int watch, wake;
@@ -65,6 +71,15 @@ static inline void set_deadline(connection *record, int64_t milliseconds) {
     int64_t deadline = milliseconds > 0 ? now_milliseconds() + milliseconds : 0;
     __atomic_store_n(&record->deadline, deadline, __ATOMIC_RELAXED);
 }
+
+connection *diario_http_record_of(struct MHD_Connection *connection);
+
+/* Certificates.c. */
+int diario_http_on_certificate(gnutls_session_t session, const gnutls_datum_t *authorities,
+                               int authority_count, const gnutls_pk_algorithm_t *algorithms,
+                               int algorithm_count, gnutls_pcert_st **chain, unsigned int *count,
+                               gnutls_privkey_t *key);
+void diario_http_free_certificates(diario_http *server);
 
 /* Partings.c; `end` is called while the lock is held, or when nobody else is there. */
 void diario_http_begin_parting(diario_http *server, int socket);

@@ -7,10 +7,15 @@ Certificates are made here by `openssl`: an authority of our own, one that nobod
 certificate for another name. Who cannot trust the server says so in a sentence, and sends nothing.
 """
 
+import http.client
+import pathlib
 import shutil
+import signal
+import socket
+import ssl
 import subprocess
 
-from diario_program import Diario, Failed, main, weight
+from diario_program import Diario, Failed, main, wait_for, weight
 from diario_program.checks import Checks
 from diario_program.serving import Server
 
@@ -125,6 +130,52 @@ def check_words(checks, diario, served, own, other):
             checks.true(part in refused.message, f"{words} says {part!r}: {refused}")
 
 
+def shown(server, authority):
+    """The serial number of the certificate that the server shows to a client that trusts it."""
+    context = ssl.create_default_context(cafile=str(authority))
+    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as plain:
+        with context.wrap_socket(plain, server_hostname="localhost") as secure:
+            return secure.getpeercert()["serialNumber"]
+
+
+def check_renewal(checks, server, folder, authority, own, token):
+    """SIGHUP shows a renewed certificate; connections of before go on, and a bad one is told of."""
+    before = shown(server, authority[0])
+    context = ssl.create_default_context(cafile=str(authority[0]))
+    kept = http.client.HTTPSConnection("localhost", server.port, timeout=10, context=context)
+
+    def ask():
+        kept.request("GET", "/v1/spaces/home", headers={"Authorization": f"Bearer {token}"})
+        answer = kept.getresponse()
+        answer.read()
+        return answer.status
+
+    checks.equal(ask(), 200, "a connection of before")
+    renewed = make_certificate(folder, "renewed", authority, ["DNS:localhost", "IP:127.0.0.1"])
+
+    def hang_up(certificate, key, word):
+        shutil.copy(certificate, own[0])
+        shutil.copy(key, own[1])
+        count = sum(word in line for line in server.log)
+        server.process.send_signal(signal.SIGHUP)
+        wait_for(lambda: sum(word in line for line in server.log) > count, word.decode())
+
+    hang_up(*renewed, b"was loaded again")
+    after = shown(server, authority[0])
+    checks.true(after != before, "another certificate is shown")
+    checks.equal(ask(), 200, "the connection of before goes on")
+    for certificate, key in ((renewed[1], renewed[0]), (renewed[0], authority[1])):
+        hang_up(certificate, key, b"stays as it was")
+        checks.equal(shown(server, authority[0]), after, "a bad one changes nothing")
+    pathlib.Path(own[0]).unlink()
+    server.process.send_signal(signal.SIGHUP)
+    wait_for(lambda: any(b"stays as it was" in line and b"own.pem" in line
+                         for line in server.log), "a file that is gone")
+    checks.equal(shown(server, authority[0]), after, "one that is gone changes nothing")
+    hang_up(*renewed, b"was loaded again")
+    checks.equal(ask(), 200, "the connection of before still goes on")
+
+
 def check(path, folder):
     if not shutil.which("openssl"):
         return "skipped, because there is no openssl to make certificates with"
@@ -139,6 +190,7 @@ def check(path, folder):
         checks.true(server.address.startswith("https://"), f"the address: {server.address}")
         token = check_trusted(checks, diario, server, authority[0], folder)
         check_untrusted(checks, diario, server, token, stranger[0], folder)
+        check_renewal(checks, server, folder, authority, own, token)
         checks.equal(server.stop(), 0, "it ends")
         events = diario.verify(str(folder / "replica"))["events"]
     with SecureServer(diario, served, "--tls-cert", str(other[0]), "--tls-key", str(other[1]),

@@ -71,6 +71,10 @@ void diario_http_close_socket(int32_t socket);
 /* Starts the daemon. NULL if it fails: then `message` tells why and the socket is closed. */
 diario_http *diario_http_start(const diario_http_options *options, const diario_http_calls *calls,
                                char *message, size_t capacity);
+/* Shows another certificate, in PEM, to whoever connects from now on. Below 0 if it cannot be used:
+ * then `message` tells why and the one before stays. */
+int32_t diario_http_use_certificate(diario_http *server, const char *certificate, const char *key,
+                                    char *message, size_t capacity);
 /* Closes new connections as soon as they are made, from now on. */
 void diario_http_turn_away(diario_http *server);
 /* Breaks off all connections; what is suspended ends when it is resumed. */

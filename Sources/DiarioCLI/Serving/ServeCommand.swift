@@ -19,7 +19,9 @@ extension Command {
             curl.
 
             SIGTERM and SIGINT end it: requests under way are answered first, but for queries. A
-            second signal ends it at once, and nothing that was acknowledged is lost.
+            second signal ends it at once, and nothing that was acknowledged is lost. SIGHUP loads
+            the files of --tls-cert and --tls-key again, for connections that begin after it; if
+            they cannot be used, the server says so and keeps what it has.
 
             With --legacy-fish it also answers the old app of the pack fish at
             /fish/handleFishes.php and /fish/handleReport.php, as schema/fish/README.md says. That
@@ -83,6 +85,7 @@ struct ServeCommand {
         let newerPacks = try newerPacks()
         // From here on a signal ends the server in good order.
         Interrupt.catchSignals()
+        Interrupt.catchHangUps()
         let name = try call.dataFolder()
         try call.withData(at: name, remark: { note($0) }) { folder in
             try folder.serve { served, files in
@@ -136,9 +139,29 @@ struct ServeCommand {
         }
         // Something else may end a wait, as a process that was stopped and goes on.
         while !Interrupt.isRaised {
-            _ = SystemCall.wait(readable: [Interrupt.descriptor], milliseconds: -1)
+            _ = SystemCall.wait(
+                readable: [Interrupt.descriptor, Interrupt.hangUpDescriptor],
+                milliseconds: -1
+            )
+            if Interrupt.takeHangUps() { loadAgain(server) }
         }
         note("stops; a second signal ends it at once")
+    }
+
+    /// Loads the certificate again, at SIGHUP.
+    private func loadAgain(_ server: HTTPServer) {
+        do {
+            guard let renewed = try certificate() else {
+                return note("SIGHUP: there is no certificate to load again")
+            }
+            try server.use(renewed)
+            note("SIGHUP: the certificate was loaded again")
+        } catch {
+            // Also where nothing else is told: it ends one day.
+            call.remark(
+                "SIGHUP: the certificate stays as it was. \(Failure(error).message ?? "")"
+            )
+        }
     }
 
     // MARK: Words
@@ -152,17 +175,22 @@ struct ServeCommand {
             )
         }
         var configuration = HTTPServer.Configuration(host: address.host, port: address.port)
+        configuration.certificate = try certificate()
+        return configuration
+    }
+
+    /// The certificate as its files are now; nil if there is to be none.
+    private func certificate() throws -> HTTPServer.Certificate? {
         switch (call.value("tls-cert"), call.value("tls-key")) {
-        case (nil, nil): break
+        case (nil, nil): nil
         case (let certificate?, let key?):
-            configuration.certificate = HTTPServer.Certificate(
+            HTTPServer.Certificate(
                 certificate: try contents(of: certificate),
                 key: try contents(of: key)
             )
         default:
             throw Failure.usage("--tls-cert and --tls-key go together", in: call.command)
         }
-        return configuration
     }
 
     /// The old app's side; nil if it is not wanted.

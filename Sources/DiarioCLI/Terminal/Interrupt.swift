@@ -41,6 +41,40 @@ enum Interrupt {
         }
     }
 
+    /// The end of a pipe that becomes readable at SIGHUP; negative until it is caught.
+    static var hangUpDescriptor: Int32 { hangUpReadEnd.load(ordering: .relaxed) }
+
+    private static let hangUpReadEnd = Atomic<Int32>(-1)
+    private static let hangUpWriteEnd = Atomic<Int32>(-1)
+
+    /// From now on SIGHUP ends nothing, however often it comes.
+    static func catchHangUps() {
+        var ends: [Int32] = [-1, -1]
+        // Safe: the call fills in two descriptors.
+        guard hangUpDescriptor < 0, unsafe pipe(&ends) == 0 else { return }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            // Signals that nobody reads must not stop the handler.
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        hangUpReadEnd.store(ends[0], ordering: .relaxed)
+        hangUpWriteEnd.store(ends[1], ordering: .relaxed)
+        // The handler loads an atomic number and calls `write`.
+        _ = signal(SIGHUP) { _ in
+            var byte: UInt8 = 0
+            // Safe: one byte is there to be read.
+            _ = unsafe write(Interrupt.hangUpWriteEnd.load(ordering: .relaxed), &byte, 1)
+        }
+    }
+
+    /// True if SIGHUP came since this was asked last.
+    static func takeHangUps() -> Bool {
+        var bytes: [UInt8] = []
+        guard case .done(let count) = SystemCall.read(hangUpDescriptor, into: &bytes, count: 4096)
+        else { return false }
+        return count > 0
+    }
+
     /// From now on a signal that ends the program empties the terminal's line before.
     ///
     /// Does nothing where signals are caught: who catches them takes the bar away.

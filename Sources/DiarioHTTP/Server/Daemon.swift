@@ -43,14 +43,33 @@ import CMicrohttpd
             return unsafe diario_http_start(&options, &calls, &message, message.count)
         }
         guard let started = unsafe started else {
-            // Some of the library's messages end their lines.
-            let text = String(
-                decoding: message.prefix { $0 != 0 && $0 != 0x0a }.map { UInt8(bitPattern: $0) },
-                as: UTF8.self
-            )
+            let text = Self.text(message)
             throw certificate == nil ? .failed(text) : .certificate(text)
         }
         unsafe pointer = started
+    }
+
+    /// Some of the library's messages end their lines.
+    private static func text(_ message: [CChar]) -> String {
+        String(
+            decoding: message.prefix { $0 != 0 && $0 != 0x0a }.map { UInt8(bitPattern: $0) },
+            as: UTF8.self
+        )
+    }
+
+    /// Shows another certificate to whoever connects from now on; the one before stays if this one
+    /// cannot be used.
+    func use(_ certificate: HTTPServer.Certificate) throws(ServerError) {
+        var message = [CChar](repeating: 0, count: 256)
+        // Safe: the library keeps nothing of the texts.
+        let result = unsafe diario_http_use_certificate(
+            pointer,
+            certificate.certificate,
+            certificate.key,
+            &message,
+            message.count
+        )
+        if result < 0 { throw .certificate(Self.text(message)) }
     }
 
     /// Runs `body` with C's texts, which last that long.

@@ -115,6 +115,15 @@ package final class HTTPServer: Sendable {
         return "\(isSecure ? "https" : "http")://\(host):\(address.port)"
     }
 
+    /// Shows another certificate to whoever connects from now on, on a server that has one.
+    ///
+    /// If it throws, the one before stays.
+    package func use(_ certificate: Certificate) throws(ServerError) {
+        precondition(isSecure, "only a server with TLS shows certificates")
+        try certificate.check()
+        try daemon.use(certificate)
+    }
+
     package var counters: ServerCounters.Snapshot { exchanges.counters.snapshot() }
 
     /// Bytes of bodies that are held for requests and answers under way.
