@@ -8,6 +8,8 @@ package struct HTTPAnswer: Sendable {
     package var body: Body
     /// The id of the token that was asked with, for the server's log.
     package var token: String?
+    /// Why the server could not do what was asked, for its log.
+    package var cause: String?
 
     package enum Body: Sendable {
         case bytes([UInt8])

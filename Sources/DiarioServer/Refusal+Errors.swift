@@ -10,8 +10,9 @@ extension Refusal {
         case let refusal as Refusal: self = refusal
         case let error as LogError: self.init(error)
         case let error as FormatError: self.init(LogError.format(error))
-        case let error as ControlError: self.init(unavailable: error.message)
-        default: self.init(unavailable: "\(error)")
+        case is ControlError:
+            self.init(unavailable: "its names and tokens cannot be read or written.")
+        default: self.init(unavailable: "it failed.")
         }
     }
 
@@ -26,7 +27,18 @@ extension Refusal {
         case .unknownSpace: self.init(.unknownSpace, "There is no such space.")
         case .storage(.full): self.init(.full, "The disk of the server is full.")
         case .tooManyReplicas, .tooLarge: self.init(.full, error.message)
-        default: self.init(unavailable: error.message)
+        default: self.init(unavailable: Self.words(for: error))
+        }
+    }
+
+    /// Whoever asks over a network is told no paths of the server; its log has them.
+    private static func words(for error: LogError) -> String {
+        switch error {
+        case .corrupt, .format: "files of the space are damaged. Tell the server's operator."
+        case .storage, .stopped: "its disk cannot be read or written."
+        case .readOnly, .closed: "its log can only be read."
+        case .moved, .sealing: "its files change at this moment."
+        default: error.message
         }
     }
 

@@ -20,23 +20,43 @@ extension ServedSpaces {
 
     /// Whether the log can be read and written.
     package enum Health: Sendable {
-        /// Both; so many spaces are damaged.
-        case good(damagedCount: Int)
-        case unreadable(DiarioError)
+        /// Both, and some space answers, or there is none.
+        case good(SpaceCounts)
+        /// Both, and no space answers.
+        case silent(SpaceCounts)
+        case unreadable(any Error)
         case readOnly
         /// The disk has written nothing for so long.
         case stuck(Duration)
     }
 
+    /// The number of spaces that have names, and of those that do not answer.
+    package struct SpaceCounts: Hashable, Sendable {
+        package var all = 0
+        /// For their operator.
+        package var waiting = 0
+        package var damaged = 0
+    }
+
+    package func spaceCounts() throws -> SpaceCounts {
+        let ids = Set(try control.spaces().map(\.id))
+        let (manifests, damaged) = try store.readableManifests()
+        let broken = damaged.map(\.space) + (try store.missingManifests().map(\.space))
+        return SpaceCounts(
+            all: ids.count,
+            waiting: manifests.count { $0.isWaiting && ids.contains($0.space) },
+            damaged: ids.intersection(broken).count
+        )
+    }
+
     package func health() -> Health {
-        let damagedCount: Int
-        do { damagedCount = try store.brokenSpaces().count } catch {
-            return .unreadable(DiarioError(error))
-        }
+        let counts: SpaceCounts
+        do { counts = try spaceCounts() } catch { return .unreadable(error) }
         guard store.access == .readWrite else { return .readOnly }
         let standstill = store.standstill(at: .now)
         guard standstill < .seconds(Limits.standstillSecondsMax) else { return .stuck(standstill) }
-        return .good(damagedCount: damagedCount)
+        let isSilent = counts.all > 0 && counts.waiting + counts.damaged == counts.all
+        return isSilent ? .silent(counts) : .good(counts)
     }
 
     /// Opens a space, and lets it use those of these packs of which it uses an older version.

@@ -63,13 +63,16 @@ package final class ServedSpaces: Sendable {
         package let bytes: [UInt8]
         /// Why the message is refused, which the answer says; nil if it is not.
         package private(set) var refusal: Refusal?
+        /// The error behind that, which clients are not told of.
+        package private(set) var error: (any Error)?
         /// Whether events may have been recorded.
         package private(set) var hasVerdicts = false
         /// Whether another space may have the name now.
         package private(set) var isPublication = false
 
-        fileprivate init(_ message: SyncMessage) {
+        fileprivate init(_ message: SyncMessage, _ error: (any Error)? = nil) {
             bytes = message.encoded()
+            self.error = error
             switch message {
             case .refusal(let refusal): self.refusal = refusal
             case .verdicts: hasVerdicts = true
@@ -88,7 +91,7 @@ package final class ServedSpaces: Sendable {
         do {
             return Answer(try reply(to: request, to: space, with: token, at: now))
         } catch {
-            return Answer(.refusal(Refusal(error)))
+            return Answer(.refusal(Refusal(error)), error)
         }
     }
 

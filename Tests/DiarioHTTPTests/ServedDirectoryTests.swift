@@ -340,7 +340,7 @@ struct ServedDirectoryTests {
             #expect(status("/v1/spaces/work\(part)", work) == 200)
         }
         #expect(status("/healthz", nil) == 200)
-        #expect(try world.get("/healthz", nil).text.contains("\"damagedSpaces\":1"))
+        #expect(try world.get("/healthz", nil).text.contains("\"damaged\":1"))
         #expect(try world.store.hasSpace(id) == (manifest != "gone"))
     }
 }

@@ -53,6 +53,52 @@ import Testing
         #expect(lines.all.first?.contains("\"status\":500") == true)
     }
 
+    /// Clients are told no paths of the server, so its log has to.
+    @Test func whatClientsAreNotToldIsInTheLog() throws {
+        let lines = Lines()
+        let log = RequestLog(.mistakes) { lines.add($0) }
+        let world = try ServerWorld({ $0.log = log }) { _, _ in
+            var answer = HTTPAnswer(503)
+            answer.cause = "/var/served is gone"
+            return .answer(answer)
+        }
+        _ = try world.client().get("/")
+        world.server.stop()
+        log.close()
+        #expect(lines.all.count == 1)
+        #expect(lines.all.first?.hasSuffix("\"cause\":\"/var/served is gone\"}") == true)
+    }
+
+    /// Queries counted twice, and requests that waited three times, most of them near 0.
+    @Test func aRequestCountsOnce() throws {
+        let bell = Bell()
+        let turns = Mutex(0)
+        let world = try ServerWorld { request, _ in
+            switch request.path {
+            case "/read":
+                return .reading(Reading(ReadOwner(space: "a", token: "b")) { _ in HTTPAnswer(200) })
+            case "/wait":
+                let turn = turns.withLock { turn in
+                    turn += 1
+                    return turn
+                }
+                return turn < 4 ? .wait(for: bell, until: .now + .seconds(60)) : .text("there")
+            default: return .text("ok")
+            }
+        }
+        let client = try world.client()
+        _ = try client.get("/")
+        _ = try client.get("/read")
+        client.request("GET", "/wait")
+        for turn in 2..<4 {
+            #expect(comesTrue { turns.withLock { $0 } >= turn })
+            bell.ring()
+        }
+        #expect(try client.answer().text == "there")
+        #expect(comesTrue { world.server.counters.answersByClass[2] == 3 })
+        #expect(world.server.counters.handlerCounts.reduce(0, +) == 3)
+    }
+
     @Test func whoReadsSlowlyHoldsNobodyUp() throws {
         let mayWrite = Signal()
         let lines = Lines()

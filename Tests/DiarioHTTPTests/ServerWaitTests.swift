@@ -53,6 +53,26 @@ import Testing
         #expect(news.bell.listenerCount == 0)
     }
 
+    /// The bell may ring for others, as when a token of somebody else is revoked.
+    @Test func aWaitEndsAtItsTimeHoweverOftenTheBellRings() throws {
+        let bell = Bell()
+        let count = Mutex(0)
+        let world = try ServerWorld { _, isLast in
+            if isLast { return .answer(HTTPAnswer(204)) }
+            let turn = count.withLock { count in
+                count += 1
+                return count
+            }
+            return .wait(for: bell, until: .now + (turn < 3 ? .milliseconds(50) : .seconds(60)))
+        }
+        let client = try world.client()
+        client.request("GET", "/")
+        // The first two turns are those before it waits.
+        #expect(comesTrue { count.withLock { $0 } >= 2 })
+        bell.ring()
+        #expect(try client.answer().status == 204)
+    }
+
     @Test func aTimeThatIsOverIsTheLastOne() throws {
         let news = News(within: .seconds(-5))
         let world = try ServerWorld { _, isLast in news.reply(isLast) }

@@ -7,9 +7,12 @@ Replicas clone, record offline, sync and publish; the server is backed up beside
 to the backup, and loses everything. In the end each event is where it was.
 """
 
+import http.client
 import pathlib
 import shutil
+import signal
 import threading
+import time
 
 from diario_program import Diario, main, wait_for, weight
 from diario_program.checks import Checks
@@ -178,6 +181,61 @@ def check_restoring(checks, diario, server, folder):
     checks.true(status["lastSync"] is not None, f"the sync is remembered: {status}")
 
 
+def check_revoked(checks, diario, server):
+    """Whoever reads on with a token that is revoked hears of it at once."""
+    token = server.token("team", "read")
+    head = expect(server.ask("GET", "/v1/spaces/team/head", token), 200, "head").json["head"]
+    waiting = []
+    for path in ("events?live=sse&offset=now", "events?live=long-poll&offset=now",
+                 f"head?after={head}"):
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+        connection.request("GET", f"/v1/spaces/team/{path}",
+                           headers={"Authorization": f"Bearer {token}"})
+        waiting.append((path, connection))
+    stream = waiting[0][1].getresponse()
+    checks.true(stream.status == 200 and b"control" in stream.readline(), "a stream begins")
+    wait_for(lambda: b"\ndiario_waiting 2\n" in server.ask("GET", "/metrics").body, "two wait")
+    began = time.monotonic()
+    diario.good("token", "revoke", token.split("_")[1], "--data", server.data)
+    stream.read()
+    for path, connection in waiting[1:]:
+        checks.equal(connection.getresponse().status, 401, path)
+    took = time.monotonic() - began
+    checks.true(took < 2, f"they end at once, and not after {took} s")
+
+
+def check_health(checks, diario, server):
+    """The numbers of spaces that do not answer, and nothing of where their files lie."""
+    spaces = {row["space"] for row in diario.good("space", "list", "--data", server.data,
+                                                  "--json").json}
+    diario.good("authority", "hold", "--data", server.data, "--space", "team")
+    health = expect(server.ask("GET", "/healthz"), 200, "health").json
+    checks.equal((health["waiting"], health["damaged"]), (1, 0), "one waits")
+    checks.true(b"\ndiario_spaces_waiting 1\n" in server.ask("GET", "/metrics").body, "metrics")
+    diario.good("authority", "hold", "--data", server.data)
+    health = expect(server.ask("GET", "/healthz"), 503, "health of none").json
+    checks.equal((health["waiting"], health["damaged"]), (len(spaces), 0), "all wait")
+    diario.good("authority", "resume", "--data", server.data)
+    token = server.token("broken", "read")
+    spaces = diario.good("space", "list", "--data", server.data, "--json").json
+    broken = next(row["id"] for row in spaces if row["space"] == "broken")
+    manifest = pathlib.Path(server.data, ".diario", "spaces", broken, "manifest")
+    kept = manifest.read_bytes()
+    manifest.write_bytes(b"nothing")
+    health = expect(server.ask("GET", "/healthz"), 200, "health").json
+    checks.equal((health["waiting"], health["damaged"]), (0, 1), "one is damaged")
+    refused = expect(server.ask("GET", "/v1/spaces/broken/events", token), 503, "damaged")
+    checks.true(broken not in str(refused) and "manifest" not in str(refused), f"{refused}")
+    wait_for(lambda: any(b'"cause":' in line and b"manifest" in line for line in server.log),
+             "the log says which file")
+    manifest.write_bytes(kept)
+    expect(server.ask("GET", "/v1/spaces/broken/events", token), 200, "whole again")
+    server.process.send_signal(signal.SIGHUP)
+    wait_for(lambda: any(b"SIGHUP: there is no certificate" in line for line in server.log),
+             "SIGHUP without TLS")
+    expect(server.ask("GET", "/healthz"), 200, "after SIGHUP")
+
+
 def check_unused(checks, diario, folder):
     """A space that nobody had used at the backup waits as well after it was put back."""
     data, copy, backup = folder / "fresh", str(folder / "freshcopy"), str(folder / "freshbackup")
@@ -223,6 +281,8 @@ def check(path, folder):
         check_replicas(checks, diario, server, folder)
         check_refused(checks, diario, server, folder)
         check_publishing(checks, diario, server, folder)
+        check_revoked(checks, diario, server)
+        check_health(checks, diario, server)
         check_restoring(checks, diario, server, folder)
     check_unused(checks, diario, folder)
     return f"{checks.count} checks"

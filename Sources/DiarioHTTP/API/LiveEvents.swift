@@ -10,6 +10,7 @@ final class LiveEvents: LiveStream {
     private let wanted: EventPage.Wanted
     private let cursor: StreamCursor
     private let owner: ReadOwner
+    private let mayGoOn: @Sendable () -> Bool
     private let state: Mutex<State>
 
     private struct State: Sendable {
@@ -30,12 +31,14 @@ final class LiveEvents: LiveStream {
         _ wanted: EventPage.Wanted,
         _ cursor: StreamCursor,
         by owner: ReadOwner,
-        at now: ContinuousClock.Instant
+        at now: ContinuousClock.Instant,
+        while mayGoOn: @escaping @Sendable () -> Bool
     ) {
         self.space = space
         self.wanted = wanted
         self.cursor = cursor
         self.owner = owner
+        self.mayGoOn = mayGoOn
         bell = space.bell
         state = Mutex(
             State(
@@ -48,7 +51,7 @@ final class LiveEvents: LiveStream {
 
     func next(at now: ContinuousClock.Instant) -> LivePiece {
         state.withLock { state in
-            guard now < state.end else { return .end }
+            guard now < state.end, mayGoOn() else { return .end }
             if space.head > state.position || !state.isBegun {
                 guard wanted.isFiltered else { return read(&state, at: now, BuildStop()) }
                 return .reading(

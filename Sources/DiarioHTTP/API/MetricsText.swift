@@ -1,8 +1,14 @@
 import DiarioCore
+import DiarioServer
 
 /// The counters of a server, in the text form of Prometheus.
 enum MetricsText {
-    static func text(_ counters: ServerCounters.Snapshot, spaceCount: Int) -> [UInt8] {
+    /// `counts` is nil if the directory cannot be read.
+    static func text(
+        _ counters: ServerCounters.Snapshot,
+        spaceCount: Int,
+        _ counts: ServedSpaces.SpaceCounts?
+    ) -> [UInt8] {
         var text = MetricsWriter()
         text.begin("diario_answers_total", "counter", "Answers by the class of their status.")
         for (digit, count) in counters.answersByClass.sorted(by: { $0.key < $1.key }) {
@@ -55,8 +61,24 @@ enum MetricsText {
             counters.readingsWaiting
         )
         text.single("diario_spaces_open", "gauge", "Spaces at hand.", spaceCount)
+        if let counts { spaces(counts, &text) }
         histogram(counters, &text)
         return text.bytes
+    }
+
+    private static func spaces(_ counts: ServedSpaces.SpaceCounts, _ text: inout MetricsWriter) {
+        text.single(
+            "diario_spaces_waiting",
+            "gauge",
+            "Spaces that wait for their operator.",
+            counts.waiting
+        )
+        text.single(
+            "diario_spaces_damaged",
+            "gauge",
+            "Spaces whose files are damaged.",
+            counts.damaged
+        )
     }
 
     private static func histogram(

@@ -22,6 +22,10 @@ package struct Problem: Error, Sendable {
     var expected: UInt64?
     /// Where somebody else wrote.
     var position: UInt64?
+    /// How many spaces answer, if none does.
+    var spaces: ServedSpaces.SpaceCounts?
+    /// What went wrong, with the paths of the server: for its log.
+    var cause: String?
 
     /// Each with the word of its type.
     package enum Kind: String, Sendable, CaseIterable {
@@ -166,6 +170,10 @@ package struct Problem: Error, Sendable {
             if let origin { json.add("origin", origin) }
             if let expected { json.add("expected", expected) }
             if let position { json.add("position", position) }
+            if let spaces {
+                json.add("waiting", spaces.waiting)
+                json.add("damaged", spaces.damaged)
+            }
             if let retryAfter { json.add("retryAfter", retryAfter) }
         }
         var headers = [
@@ -176,7 +184,9 @@ package struct Problem: Error, Sendable {
         if !methods.isEmpty {
             headers.append((name: "Allow", value: methods.joined(separator: ", ")))
         }
-        return HTTPAnswer(kind.status, headers: headers, .bytes(body + [0x0a]))
+        var answer = HTTPAnswer(kind.status, headers: headers, .bytes(body + [0x0a]))
+        answer.cause = cause
+        return answer
     }
 
     /// Those that belong to the status, whatever the body is.
@@ -215,6 +225,7 @@ extension Problem {
         case let conflict as OriginConflict: self.init(conflict)
         default:
             self = Refusal(ofLog: error).map { Problem($0) } ?? Problem(DiarioError(error))
+            if [.failed, .unavailable].contains(kind) { cause = DiarioError(error).message }
         }
     }
 
@@ -283,8 +294,7 @@ extension Problem {
             case .corrupt where error.fault != nil: .unavailable
             default: .failed
             }
-        // Of a full disk the message has a path of the server.
-        self.init(kind, kind == .full ? "The disk of the server is full." : error.message)
+        self.init(kind, Self.words(for: error, kind))
         line = error.line
         rule = error.rule
         value = error.value
@@ -293,11 +303,28 @@ extension Problem {
         if kind == .unavailable { retryAfter = 5 }
     }
 
+    /// Whoever asks over a network is told no paths of the server; its log has them.
+    private static func words(for error: DiarioError, _ kind: Kind) -> String {
+        guard [.full, .failed, .unavailable].contains(kind) else { return error.message }
+        return switch error.kind {
+        case .full: "The disk of the server is full."
+        case .readOnly: "The files of the server cannot be written."
+        case .corrupt: "Files of the server are damaged."
+        case .system: "A file of the server cannot be used."
+        default:
+            // As which process holds which lock.
+            error.message.utf8.contains(UInt8(ascii: "/"))
+                ? "The server cannot do this now." : error.message
+        }
+    }
+
     init(_ error: ControlError) {
         switch error {
         case .invalid, .taken: self.init(.malformed, error.message)
         case .unknownSpace, .unknownToken: self.init(.notFound, error.message)
-        case .sqlite, .storage, .missing, .foreign, .newer, .damaged: self.init(Refusal(error))
+        case .sqlite, .storage, .missing, .foreign, .newer, .damaged:
+            self.init(Refusal(error))
+            cause = error.message
         }
     }
 }

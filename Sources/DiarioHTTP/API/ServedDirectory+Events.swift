@@ -3,6 +3,7 @@ import DiarioCore
 import DiarioCrypto
 import DiarioSchema
 import DiarioServer
+import Synchronization
 
 // Events for people and programs without Diario: schema/format/http.md, section 7.
 
@@ -24,7 +25,15 @@ extension ServedDirectory {
         let start = try offset(question, isNeeded: live != nil, tail: tail, head: head)
         if live == .sse {
             let owner = question.owner
-            let stream = LiveEvents(space, after: start, wanted, cursor, by: owner, at: .now)
+            let stream = LiveEvents(
+                space,
+                after: start,
+                wanted,
+                cursor,
+                by: owner,
+                at: .now,
+                while: mayGoOn(question)
+            )
             let headers = [(name: "X-Accel-Buffering", value: "no")]
             return .answer(.fresh(200, .events, headers: headers, .stream(stream)))
         }
@@ -51,6 +60,19 @@ extension ServedDirectory {
                 return self.answer(page, question, wanted, pageCursor)
             }
         )
+    }
+
+    /// Tells whether a live stream may go on, which looks for its token again after revocations.
+    private func mayGoOn(_ question: Question) -> @Sendable () -> Bool {
+        let seen = Mutex(revocations.count)
+        return { [self] in
+            let count = revocations.count
+            let isNew = seen.withLock { seen in
+                defer { seen = count }
+                return seen != count
+            }
+            return !isNew || (try? known(question.request, question.space.name.text)) != nil
+        }
     }
 
     func answer(

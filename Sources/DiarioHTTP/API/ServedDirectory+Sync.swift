@@ -5,15 +5,31 @@ import DiarioSchema
 import DiarioServer
 
 extension ServedDirectory {
-    /// Whether the log can be read and written, and how many spaces cannot be served.
+    /// Whether the log can be read and written, and how many spaces do not answer.
     func health() throws -> HTTPAnswer {
         switch served.health() {
-        case .good(let damagedCount):
+        case .good(let counts):
             return .object { json in
                 json.add("status", measured().isSlow ? "slow" : "ok")
-                if damagedCount > 0 { json.add("damagedSpaces", damagedCount) }
+                json.add("waiting", counts.waiting)
+                json.add("damaged", counts.damaged)
             }
-        case .unreadable(let error): throw Problem(.unavailable, error.message, retryAfter: 5)
+        case .silent(let counts):
+            var problem = Problem(
+                counts.waiting > 0 ? .waiting : .unavailable,
+                "No space answers: of \(counts.all), \(counts.waiting) wait and "
+                    + "\(counts.damaged) are damaged.",
+                remedy: counts.waiting > 0
+                    ? nil : "Tell the server's operator: diario verify says what is damaged.",
+                retryAfter: 30
+            )
+            problem.spaces = counts
+            throw problem
+        case .unreadable(let error):
+            var problem = Problem(error)
+            problem.kind = .unavailable
+            problem.retryAfter = 5
+            throw problem
         case .readOnly:
             throw Problem(
                 .unavailable,
@@ -45,7 +61,8 @@ extension ServedDirectory {
         let answer = served.answer(body, to: question.space, with: question.token, at: now)
         if answer.isPublication { forget(question.space.id) }
         if answer.hasVerdicts { space?.ringIfGrown() }
-        let problem = answer.refusal.map { Problem($0) }
+        var problem = answer.refusal.map { Problem($0) }
+        problem?.cause = answer.error.flatMap { Problem($0).cause }
         guard takesMessages else {
             throw problem
                 ?? Problem(
@@ -54,12 +71,14 @@ extension ServedDirectory {
                     remedy: "Accept \(MediaType.message.rawValue), or read events at /events."
                 )
         }
-        return .fresh(
+        var reply = HTTPAnswer.fresh(
             problem?.kind.status ?? 200,
             .message,
             headers: Self.permissionHeaders(question.token) + (problem?.standardHeaders ?? []),
             .bytes(answer.bytes)
         )
+        reply.cause = problem?.cause
+        return reply
     }
 
     /// What the bearer of a token may do, for replicas that ask that before they record.

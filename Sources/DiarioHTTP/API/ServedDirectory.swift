@@ -21,6 +21,7 @@ package final class ServedDirectory: Sendable {
     private let opening = Mutex<Void>(())
     private let isStopped = Mutex(false)
     private let stop = Signal()
+    let revocations = RevocationWatch()
     let contacts = Contacts()
     private let counters = Mutex<(@Sendable () -> ServerCounters.Snapshot?)?>(nil)
 
@@ -56,7 +57,9 @@ package final class ServedDirectory: Sendable {
     private func metrics() -> HTTPAnswer {
         let counters = measured()
         let spaceCount = spaces.withLock { $0.count }
-        return .fresh(200, .metrics, .bytes(MetricsText.text(counters, spaceCount: spaceCount)))
+        let counts = try? served.spaceCounts()
+        let text = MetricsText.text(counters, spaceCount: spaceCount, counts)
+        return .fresh(200, .metrics, .bytes(text))
     }
 
     // MARK: Spaces
@@ -115,12 +118,13 @@ package final class ServedDirectory: Sendable {
 
     private static let sweepMillisecondsMin: Int64 = 3_600_000
 
-    /// Takes up what other processes recorded, and wakes those who wait for it.
+    /// Takes up what other processes recorded or revoked, and wakes those who wait for it.
     package func lookForNews() {
         // What cannot be read is told to whoever asks for it.
         try? served.refresh()
+        let areRevoked = revocations.look(in: served.control)
         for space in spaces.withLock({ $0.all }) where space.bell.listenerCount > 0 {
-            space.ringIfGrown()
+            areRevoked ? space.bell.ring() : space.ringIfGrown()
         }
     }
 
@@ -155,7 +159,7 @@ extension ServedDirectory: HTTPHandler {
             }
             guard ["POST", "PUT"].contains(head.method), case .space(let name, let part) = route
             else { return .bytes(max: 0) }
-            let known = try served.identify(try Self.token(of: head), to: name, at: now)
+            let known = try known(head, name)
             if case .blob = part {
                 // Before so many bytes are read.
                 try Question(request: head, token: known.token, space: known.space, turn: .first)
@@ -302,6 +306,11 @@ extension ServedDirectory: HTTPHandler {
             )
         }
         return String(words[1])
+    }
+
+    /// Who asks, and for what; counts as no request.
+    func known(_ request: HTTPRequest, _ name: String) throws -> (token: Token, space: NamedSpace) {
+        try served.identify(try Self.token(of: request), to: name, at: now)
     }
 
     private func checkBody(of head: HTTPRequest, _ part: Route.Part) throws {

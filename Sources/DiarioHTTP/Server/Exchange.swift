@@ -52,6 +52,8 @@ final class Exchange: Reader, Sleeper {
         /// True if it waited for its turn in vain.
         var isTurnedAway = false
         var listening: (bell: Bell, id: UInt64)?
+        /// When it stops to wait: as its first turn said, however often the bell rings.
+        var waitEnd: ContinuousClock.Instant?
         var live: LiveReader?
         var countedBodies = 0
         var record = RequestRecord()
@@ -218,9 +220,7 @@ final class Exchange: Reader, Sleeper {
             return (state.request, state.isLast, state.listening != nil)
         }
         let turn: Turn = isLast || shared.isStopping ? .last : isKnown ? .again : .first
-        let start = ContinuousClock.now
-        let reply = shared.handler.reply(to: request, turn)
-        shared.counters.countHandling(ContinuousClock.now - start)
+        let reply = measure { shared.handler.reply(to: request, turn) }
         switch reply {
         case .answer(let answer): send(answer)
         case .wait(let bell, let until, let note):
@@ -229,6 +229,15 @@ final class Exchange: Reader, Sleeper {
             if isLast { send(ServerProblem.failed.answer) } else { wait(for: bell, until) }
         case .reading(let reading): standInLine(with: reading)
         }
+    }
+
+    /// Adds the time of `body` to that of the request, which has several turns if it waits.
+    private func measure<Value>(_ body: () -> Value) -> Value {
+        let start = ContinuousClock.now
+        let value = body()
+        let time = ContinuousClock.now - start
+        state.withLock { $0.record.handling += time }
+        return value
     }
 
     // MARK: Questions and scans
@@ -268,9 +277,7 @@ final class Exchange: Reader, Sleeper {
     }
 
     private func read(_ reading: Reading<HTTPAnswer>) {
-        let start = ContinuousClock.now
-        let answer = reading.read(stop)
-        shared.counters.countHandling(ContinuousClock.now - start)
+        let answer = measure { reading.read(stop) }
         shared.reads.finish(of: reading.owner)
         if stop.hasBeenAsked, shared.isStopping {
             send(ServerProblem.stopping.answer)
@@ -299,7 +306,12 @@ final class Exchange: Reader, Sleeper {
             // Events before it listened are not reported again.
             return workAgain(isLast: false)
         }
-        guard let lookout = shared.lookout, lookout.schedule(number, self, until: until) else {
+        let end = state.withLock { state in
+            let end = state.waitEnd ?? until
+            state.waitEnd = end
+            return end
+        }
+        guard let lookout = shared.lookout, lookout.schedule(number, self, until: end) else {
             return workAgain(isLast: true)
         }
         let missed = state.withLock { state -> WakeReason? in
@@ -399,6 +411,7 @@ final class Exchange: Reader, Sleeper {
             state.record.status = answer.status
             state.record.sent = size
             state.record.token = answer.token
+            state.record.cause = answer.cause
             let counted = held - state.countedBodies
             state.countedBodies = held
             shared.addBodies(counted)

@@ -14,6 +14,10 @@ struct RequestRecord: Sendable {
     var sent = 0
     /// The id of the token, never its text.
     var token: String?
+    /// Why the server could not do what was asked.
+    var cause: String?
+    /// The time that answering took, without waiting for news.
+    var handling = Duration.zero
     /// True if the answer replaces one that could not be sent.
     var isReplaced = false
 }
@@ -25,7 +29,7 @@ package final class RequestLog: Sendable {
     package enum Level: Sendable {
         /// Every request.
         case all
-        /// Requests that the server made a mistake at.
+        /// Requests that the server could not answer for a reason of its own.
         case mistakes
     }
 
@@ -54,7 +58,7 @@ package final class RequestLog: Sendable {
     }
 
     func add(_ record: RequestRecord, time: Duration, isWhole: Bool) {
-        guard level == .all || record.status == 500 else { return }
+        guard level == .all || record.status == 500 || record.cause != nil else { return }
         var line = Self.line(record, time: time, isWhole: isWhole, at: SystemClock().now)
         line.append(0x0a)
         state.withLock { state in
@@ -110,6 +114,7 @@ package final class RequestLog: Sendable {
             json.add("received", record.received)
             json.add("sent", record.sent)
             if let token = record.token { json.add("token", cut(token)) }
+            if let cause = record.cause { json.add("cause", cut(cause)) }
             if !isWhole { json.add("brokenOff", true) }
         }
     }

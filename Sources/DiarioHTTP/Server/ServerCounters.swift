@@ -35,8 +35,8 @@ package final class ServerCounters: Sendable {
         /// Questions and scans that run, and those that wait for their turn.
         package var readingsRunning = 0
         package var readingsWaiting = 0
-        /// How often the handler took that long: one count for each of `stepsSeconds`, and one
-        /// for more; not added up.
+        /// Requests whose answer took that long, each once: one count for each of `stepsSeconds`,
+        /// and one for more; not added up.
         package var handlerCounts: [Int] = []
         package var handlerSeconds = 0.0
 
@@ -57,21 +57,15 @@ package final class ServerCounters: Sendable {
             counts.bytesReceived += record.received
             counts.bytesSent += record.sent
             if !isWhole { counts.brokenOff += 1 }
+            let (seconds, attoseconds) = record.handling.components
+            let length = Double(seconds) + Double(attoseconds) / 1e18
+            let steps = Self.stepsSeconds
+            counts.handlerCounts[steps.firstIndex { length <= $0 } ?? steps.count] += 1
+            counts.handlerSeconds += length
         }
     }
 
     func countRefusal() { counts.withLock { $0.refused += 1 } }
-
-    func countHandling(_ time: Duration) {
-        let (seconds, attoseconds) = time.components
-        let length = Double(seconds) + Double(attoseconds) / 1e18
-        let steps = Self.stepsSeconds
-        let step = steps.firstIndex { length <= $0 } ?? steps.count
-        counts.withLock { counts in
-            counts.handlerCounts[step] += 1
-            counts.handlerSeconds += length
-        }
-    }
 
     /// Counts one more that waits for news; false if as many do as may.
     func begin(_ kind: any WritableKeyPath<Snapshot, Int> & Sendable, countMax: Int) -> Bool {

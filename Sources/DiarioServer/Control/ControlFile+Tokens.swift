@@ -49,6 +49,25 @@ extension ControlFile {
         }
     }
 
+    /// Another one than before if tokens were made, revoked or removed meanwhile.
+    package struct Revocations: Hashable, Sendable {
+        fileprivate let row: [SQLValue]
+    }
+
+    /// Costs little unless somebody wrote since it was asked last.
+    package func revocations() throws -> Revocations {
+        try reading { state in
+            if let known = state.revocations { return known }
+            let found = try state.connection.run(
+                "SELECT count(*), count(revoked), total(revoked) FROM token",
+                []
+            )
+            let revocations = Revocations(row: found.first ?? [])
+            state.revocations = revocations
+            return revocations
+        }
+    }
+
     /// All tokens, or those of a space, the oldest first.
     package func tokens(of space: SpaceName? = nil) throws -> [Token] {
         try reading { state in

@@ -23,6 +23,8 @@ package final class ControlFile: Sendable {
         var tokens: [TokenID: Token] = [:]
         var spaces: [SpaceName: NamedSpace] = [:]
         var owners: [Replica: Owner] = [:]
+        /// Nil if they were not asked for since.
+        var revocations: Revocations?
 
         init(_ connection: consuming Connection) throws {
             dataVersion = try connection.prepare("PRAGMA data_version")
@@ -43,6 +45,7 @@ package final class ControlFile: Sendable {
             tokens.removeAll(keepingCapacity: true)
             spaces.removeAll(keepingCapacity: true)
             owners.removeAll(keepingCapacity: true)
+            revocations = nil
         }
     }
 
