@@ -325,15 +325,16 @@ public enum Limits {
     public static let newsWaitSecondsMax = 60
     /// Seconds for which a reader of events waits with one request.
     public static let longPollSecondsMax = 30
-    /// Requests in a second from one address that needs no token, as the old app's.
+    /// Requests in a second from one address that need no token: public queries, and those of the
+    /// old app.
     ///
     /// Ten times as many after a rest; above: told when to come again.
-    package static let oldAppRequestRateMax = 20
+    package static let addressRequestRateMax = 20
 
-    /// Addresses whose requests are counted.
+    /// Addresses whose requests are counted, of public queries and of the old app.
     ///
     /// Above: all begin anew.
-    package static let oldAppAddressCountMax = 10_000
+    package static let addressCountMax = 10_000
 
     /// Bytes of the first line and the headers of a request over HTTP.
     ///

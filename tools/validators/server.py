@@ -236,6 +236,55 @@ def check_health(checks, diario, server):
     expect(server.ask("GET", "/healthz"), 200, "after SIGHUP")
 
 
+def check_queries(checks, diario, server):
+    """Named queries for a token that gives nothing else, and for anybody."""
+    reader = server.token("sums", "read", packs=("--pack", "fish"))
+    queries = [row["pack"] + "." + row["name"] for row in server.ask(
+        "GET", "/v1/spaces/sums/queries", reader).json["queries"]]
+    public = sorted(name for name in queries if name.startswith("fish.public-"))
+    made = diario.good("token", "create", "--data", server.data, "--space", "sums",
+                       "--queries", "fish.public-*", "--json")
+    checks.equal((made.json["rights"], made.json["queries"]), (["ask"], ["fish.public-*"]), "ask")
+    token = made.json["token"]
+
+    def listed(bearer):
+        answer = expect(server.ask("GET", "/v1/spaces/sums/queries", bearer), 200, "the list")
+        return sorted(row["pack"] + "." + row["name"] for row in answer.json["queries"])
+
+    def status(path, bearer):
+        return server.ask("GET", f"/v1/spaces/sums{path}", bearer).status
+
+    checks.equal(listed(token), public, "only those are listed")
+    checks.equal(status("/queries/fish.public-by-month", token), 200, "one of those")
+    for path in ("/queries/fish.reports", "/queries/fish.none", "/events", "/head", "", "/packs"):
+        checks.equal(status(path, token), 403, path)
+        checks.equal(status(path, None), 401, f"{path} without a token")
+    checks.equal(diario.run("clone", server.url("sums"), "asked", environment={
+        "DIARIO_TOKEN": token}).code, 1, "no replica is made with it")
+    checks.equal(status("/queries/fish.public-by-month", None), 401, "off by default")
+    warned = diario.good("token", "create", "--data", server.data, "--space", "sums",
+                         "--queries", "fish.pubic-*", "--json")
+    checks.true("fish.pubic-*" in warned.message and "fish.public-map" in warned.message,
+                "what matches nothing is told", warned)
+    set_public = ("space", "public", "sums", "--data", server.data)
+    shown = diario.good(*set_public, "--queries", "fish.public-*", "--json").json
+    checks.equal((shown["queries"], shown["matches"]), (["fish.public-*"], public), "public")
+    checks.equal(diario.good(*set_public, "--json").json, shown, "shown")
+    checks.equal(listed(None), public, "anybody sees those")
+    checks.equal(status("/queries/fish.public-by-month", None), 200, "anybody asks them")
+    checks.equal(status("/queries/fish.reports", None), 401, "and no other")
+    answer = server.ask("GET", "/v1/spaces/sums/queries/public-by-month",
+                        headers={"Origin": "https://example.org"})
+    checks.equal(answer.headers["Access-Control-Allow-Origin"], "*", "from another page")
+    statuses = [status("/queries", None) for _ in range(300)]
+    checks.true(429 in statuses and set(statuses) == {200, 429}, f"a rate: {set(statuses)}")
+    checks.equal(status("/queries", reader), 200, "tokens are not concerned")
+    checks.equal(diario.good(*set_public, "--queries", "", "--json").json["queries"], [], "ended")
+    checks.equal(status("/queries/fish.public-by-month", None), 401, "it is over")
+    wrong = diario.run(*set_public, "--queries", "public-*")
+    checks.true(wrong.code == 2 and "PACK.QUERY" in wrong.message, "without a pack", wrong)
+
+
 def check_unused(checks, diario, folder):
     """A space that nobody had used at the backup waits as well after it was put back."""
     data, copy, backup = folder / "fresh", str(folder / "freshcopy"), str(folder / "freshbackup")
@@ -283,6 +332,7 @@ def check(path, folder):
         check_publishing(checks, diario, server, folder)
         check_revoked(checks, diario, server)
         check_health(checks, diario, server)
+        check_queries(checks, diario, server)
         check_restoring(checks, diario, server, folder)
     check_unused(checks, diario, folder)
     return f"{checks.count} checks"

@@ -32,7 +32,9 @@ package struct OptionValues: Sendable {
             return
         }
         if value == nil { value = rest.popFirst() }
-        guard let value, !value.isEmpty else { throw wrong("\(option.usage) needs its value") }
+        guard let value, !value.isEmpty || option.mayBeEmpty else {
+            throw wrong("\(option.usage) needs its value")
+        }
         guard option.isRepeatable || values[option.name] == nil else {
             throw wrong("--\(option.name) is there twice; give it once")
         }

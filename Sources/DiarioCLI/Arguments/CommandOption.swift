@@ -10,6 +10,8 @@ package struct CommandOption: Sendable {
     package let value: String?
     package let kind: WordKind
     package let isRepeatable: Bool
+    /// True if an empty text is a value of it.
+    package let mayBeEmpty: Bool
     package let summary: String
 
     private init(
@@ -17,6 +19,7 @@ package struct CommandOption: Sendable {
         _ summary: String,
         _ kind: WordKind = .text,
         isRepeatable: Bool = false,
+        mayBeEmpty: Bool = false,
         spellings: [String]
     ) {
         let parts = words.split(separator: " ").map(String.init)
@@ -25,6 +28,7 @@ package struct CommandOption: Sendable {
         self.spellings = spellings.isEmpty ? ["--\(parts[0])"] : spellings
         self.kind = kind
         self.isRepeatable = isRepeatable
+        self.mayBeEmpty = mayBeEmpty
         self.summary = summary
     }
 
@@ -46,9 +50,17 @@ package struct CommandOption: Sendable {
     static func values(
         _ words: String,
         _ summary: String,
-        _ kind: WordKind = .text
+        _ kind: WordKind = .text,
+        mayBeEmpty: Bool = false
     ) -> CommandOption {
-        CommandOption(words, summary, kind, isRepeatable: true, spellings: [])
+        CommandOption(
+            words,
+            summary,
+            kind,
+            isRepeatable: true,
+            mayBeEmpty: mayBeEmpty,
+            spellings: []
+        )
     }
 
     /// An option whose value is one of a few words.

@@ -27,7 +27,7 @@ extension Command {
             "Serve",
             [
                 serve, spaceList, spaceCreate, spaceName, spaceRename, spaceRemove, spaceQuota,
-                tokenCreate, tokenList, tokenRevoke, replicas,
+                spacePublic, tokenCreate, tokenList, tokenRevoke, replicas,
                 authorityStatus, authorityResume, authorityHold,
             ]
         ),

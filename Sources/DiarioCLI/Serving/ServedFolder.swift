@@ -51,6 +51,42 @@ extension Invocation {
         try arguments.value("space").map { try spaceName($0) }
     }
 
+    /// The patterns of the option `--queries`; none for one empty text.
+    func queryPatterns() throws -> [QueryPattern] {
+        let words = arguments.all("queries")
+        return try words == [""]
+            ? []
+            : words.map { text in
+                guard let pattern = QueryPattern(text) else {
+                    throw Failure.usage(
+                        "--queries \(CellText.oneLine(text)) is not right; give PACK.QUERY, or "
+                            + "the beginning of a name and *, such as fish.public-*"
+                    )
+                }
+                return pattern
+            }
+    }
+
+    /// The named queries of the packs in use of a space, by their whole names.
+    func queries(of space: SpaceName) throws -> [String] {
+        try withData { try $0.packs(of: space) }.flatMap { pack in
+            pack.sql.readModels.isEmpty ? [] : pack.sql.queries.map { "\(pack.name).\($0.name)" }
+        }.sorted()
+    }
+
+    /// Says which patterns match no query of a space, and which queries there are.
+    func remarkUnmatched(_ patterns: [QueryPattern], in space: SpaceName) {
+        // Whoever cannot read the space is told so by other commands.
+        guard !patterns.isEmpty, let names = try? queries(of: space) else { return }
+        let unmatched = patterns.filter { pattern in !names.contains { pattern.matches($0) } }
+        guard !unmatched.isEmpty else { return }
+        let list = names.isEmpty ? "none" : names.joined(separator: ", ")
+        remark(
+            "no query of \(space.text) matches "
+                + unmatched.map(\.text).joined(separator: ", ") + "; there are: \(list)"
+        )
+    }
+
     /// An id that was typed, of a space or a token.
     func id<ID>(_ text: String, of noun: String, _ read: (String) -> ID?) throws -> ID {
         guard let id = read(text) else {

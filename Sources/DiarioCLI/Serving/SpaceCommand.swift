@@ -91,6 +91,35 @@ extension Command {
         run: { try SpaceCommand.remove($0) }
     )
 
+    static let spacePublic = Command(
+        "space public",
+        "show or set the queries that anybody may ask",
+        on: .folder,
+        takes: [.one("NAME")],
+        details: """
+            Shows which named queries of the space NAME are answered without a token, after setting
+            what is given: PATTERN is PACK.QUERY, of which QUERY may end with *. They replace those
+            of before, and --queries '' ends it. Whoever reaches the server may ask them then, some
+            20 times a second from one address; so they should tell nothing of a person. Works
+            beside a running server.
+            """,
+        options: [
+            .data,
+            .values(
+                "queries PATTERN",
+                "these queries, as 'fish.public-*'; none for ''; repeatable",
+                mayBeEmpty: true
+            ),
+            .json,
+        ],
+        examples: [
+            "diario space public home --data ./served --queries 'fish.public-*'":
+                "sums for a page that everybody sees",
+            "diario space public home --data ./served --queries ''": "nothing any more",
+        ],
+        run: { try SpaceCommand.makePublic($0) }
+    )
+
     static let spaceQuota = Command(
         "space quota",
         "show or set the most that a space may hold",
@@ -204,6 +233,32 @@ enum SpaceCommand {
                 "blobBytesMax": quota.blobBytes,
             ]
         )
+    }
+
+    static func makePublic(_ call: Invocation) throws {
+        let name = try call.spaceName(call.operands[0])
+        let wanted = call.has("queries") ? try call.queryPatterns() : nil
+        let patterns = try call.withData { folder in
+            let control = try folder.control(for: wanted == nil ? .reading : .writing)
+            if let wanted { try control.setPublicQueries(of: name, wanted) }
+            guard let space = try control.space(name) else {
+                throw ControlError.unknownSpace(name.text)
+            }
+            return space.publicQueries
+        }
+        // Also of a space whose packs cannot be read the answers can be ended.
+        let names = ((try? call.queries(of: name)) ?? []).filter { name in
+            patterns.contains { $0.matches(name) }
+        }
+        let shown = patterns.map(\.text)
+        try call.answer(
+            patterns.isEmpty
+                ? "nobody may ask \(name.text) without a token"
+                : "anybody may ask \(name.text) for \(shown.joined(separator: " ")), now "
+                    + (names.isEmpty ? "none" : names.joined(separator: ", ")),
+            ["space": name.text, "queries": shown, "matches": names]
+        )
+        call.remarkUnmatched(patterns, in: name)
     }
 
     // MARK: Removing

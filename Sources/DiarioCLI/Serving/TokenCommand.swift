@@ -103,6 +103,7 @@ enum TokenCommand {
             ["token": ifKnown(file == nil ? key.text : nil)] + fields(token)
         )
         if file == nil, !call.isJSON { call.remark("keep the token: it is not shown again") }
+        call.remarkUnmatched(token.queries, in: token.space)
     }
 
     private static func draft(_ call: Invocation) throws -> TokenDraft {
@@ -110,15 +111,7 @@ enum TokenCommand {
         guard let space = try call.wantedSpace() else {
             throw Failure.usage("token create needs --space NAME", in: arguments.command)
         }
-        let queries = try arguments.all("queries").map { text in
-            guard let pattern = QueryPattern(text) else {
-                throw Failure.usage(
-                    "--queries \(CellText.oneLine(text)) is not right; give PACK.QUERY, or the "
-                        + "beginning of a name and *, such as fish.public-*"
-                )
-            }
-            return pattern
-        }
+        let queries = try call.queryPatterns()
         let words = arguments.value("rights") ?? (queries.isEmpty ? "read,append" : "ask")
         guard let rights = Caller.Rights(text: words) else {
             throw Failure.usage(

@@ -3,7 +3,6 @@ import DiarioCore
 import DiarioFish
 import DiarioSchema
 package import DiarioServer
-import Synchronization
 
 // The interface that the old app of the pack fish knows: schema/fish/README.md, "The old
 // interface". What its words mean is a view and a command of the pack; here is only how they come.
@@ -15,7 +14,7 @@ package final class OldApp: Sendable {
     private let unit: String
     /// True if others than this machine may ask, too.
     private let isOpen: Bool
-    private let rates = Mutex<[UInt64: RateBucket]>([:])
+    private let rates = AddressRates()
 
     package init(space: SpaceName, unit: String = "mm", isOpen: Bool = false) {
         self.space = space
@@ -46,25 +45,6 @@ package final class OldApp: Sendable {
                 remedy: "Use a token: /v1/spaces/NAME/commands/fish.old.receive."
             )
         }
-    }
-
-    /// Takes a request out of what an address may ask.
-    func take(_ request: HTTPRequest, at now: Timestamp) throws {
-        let network = request.peer?.network ?? 0
-        let wait = rates.withLock { rates in
-            // Whoever is forgotten has rested, or there are more than anybody can watch.
-            if rates.count >= Limits.oldAppAddressCountMax { rates.removeAll() }
-            var bucket =
-                rates[network] ?? RateBucket(perSecond: Limits.oldAppRequestRateMax, at: now)
-            defer { rates[network] = bucket }
-            return bucket.take(1, at: now)
-        }
-        guard let wait else { return }
-        throw Problem(
-            .tooFast,
-            "More is asked than the old app would ask.",
-            retryAfter: wait
-        )
     }
 
     /// The call that a request stands for; nil if it asks for nothing.
@@ -170,7 +150,7 @@ extension OldApp {
         in directory: ServedDirectory
     ) throws -> HTTPReply {
         try admit(request)
-        try take(request, at: directory.now)
+        try rates.take(request, at: directory.now)
         guard let call = try call(path, request) else { return .answer(HTTPAnswer(200)) }
         guard let named = try directory.served.control.space(space) else {
             throw Problem(.notFound, "The space of the old app is gone.")

@@ -216,6 +216,14 @@ extension Problem {
         )
     }
 
+    static var noToken: Problem {
+        Problem(
+            .unauthorized,
+            "The request bears no token.",
+            remedy: "Send the header `Authorization: Bearer` with one."
+        )
+    }
+
     /// The problem of a request that threw `error`: the one place where errors become problems.
     init(_ error: any Error) {
         switch error {

@@ -11,27 +11,18 @@ struct Question {
     /// In whose place it runs if it may take long.
     var owner: ReadOwner { ReadOwner(space: space.name.text, token: token.id.text) }
 
-    /// Refuses whoever has not this right.
-    func require(_ right: Caller.Rights) throws {
-        guard token.rights.contains(right) || token.rights.contains(.admin) else {
-            throw Problem(
-                .forbidden,
-                "The token does not give the right \(right.word).",
-                remedy: "Ask for a token with it: diario token create --rights \(right.word)"
-            )
-        }
+    /// Refuses whoever has none of these rights.
+    func require(_ rights: Caller.Rights) throws {
+        guard token.rights.isDisjoint(with: rights.union(.admin)) else { return }
+        let words = rights.words
+        throw Problem(
+            .forbidden,
+            "The token does not give the right \(words.joined(separator: " or ")).",
+            remedy: "Ask for a token with it: diario token create --rights \(words[0])"
+        )
     }
 
-    /// The value of a parameter of the address; nil if it is not there.
-    func text(_ name: String) throws -> String? {
-        let found = request.query.filter { $0.name == name }
-        guard found.count < 2 else { throw Problem(.malformed, "`\(name)` is there twice.") }
-        guard let first = found.first else { return nil }
-        guard let value = first.value else {
-            throw Problem(.malformed, "`\(name)` has no value: give `\(name)=...`.")
-        }
-        return value
-    }
+    func text(_ name: String) throws -> String? { try request.text(name) }
 
     func number(_ name: String, in range: ClosedRange<UInt64>) throws -> UInt64? {
         guard let text = try text(name) else { return nil }
@@ -67,5 +58,18 @@ struct Question {
                     + (names.isEmpty ? "" : " There is: \(names.joined(separator: ", ")).")
             )
         }
+    }
+}
+
+extension HTTPRequest {
+    /// The value of a parameter of the address; nil if it is not there.
+    func text(_ name: String) throws -> String? {
+        let found = query.filter { $0.name == name }
+        guard found.count < 2 else { throw Problem(.malformed, "`\(name)` is there twice.") }
+        guard let first = found.first else { return nil }
+        guard let value = first.value else {
+            throw Problem(.malformed, "`\(name)` has no value: give `\(name)=...`.")
+        }
+        return value
     }
 }

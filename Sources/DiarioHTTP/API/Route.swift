@@ -72,7 +72,7 @@ enum Route: Hashable, Sendable {
 }
 
 extension Route.Part {
-    /// The right that a request needs; nil if its message says.
+    /// The rights of which a request needs one; nil if its message says.
     func right(for method: String) -> Caller.Rights? {
         switch self {
         case .sync: nil
@@ -80,7 +80,16 @@ extension Route.Part {
         case .events where method == "POST": .append
         case .blob where method == "PUT": .append
         case .command, .wantedBlobs: .append
+        case .queries, .query: [.read, .ask]
         default: .read
+        }
+    }
+
+    /// True for the named queries, of which some may be asked without a token.
+    var isOfQueries: Bool {
+        switch self {
+        case .queries, .query: true
+        default: false
         }
     }
 

@@ -23,6 +23,7 @@ package final class ServedDirectory: Sendable {
     private let stop = Signal()
     let revocations = RevocationWatch()
     let contacts = Contacts()
+    private let publicRates = AddressRates()
     private let counters = Mutex<(@Sendable () -> ServerCounters.Snapshot?)?>(nil)
 
     package init(
@@ -217,6 +218,9 @@ extension ServedDirectory: HTTPHandler {
             try question.require(.read)
             return .answer(.json([0x5b] + (try outline(question)) + [0x5d]))
         case .space(let name, let part):
+            if let queries = try publicQueries(of: name, part, request) {
+                return try answer(queries, part)
+            }
             let word = try Self.token(of: request)
             // Whoever waits asked once.
             let (token, space) =
@@ -236,16 +240,45 @@ extension ServedDirectory: HTTPHandler {
         }
     }
 
+    /// The queries that a request without a token may ask; nil if it needs one.
+    private func publicQueries(
+        of name: String,
+        _ part: Route.Part,
+        _ request: HTTPRequest
+    ) throws -> ServedQueries? {
+        guard part.isOfQueries, request.headers["authorization"] == nil,
+            let queries = try ServedQueries(directory: self, request: request, ofAnybodyIn: name)
+        else { return nil }
+        try publicRates.take(request, at: now)
+        try? served.refreshAfterOthers()
+        return queries
+    }
+
+    private func answer(_ queries: ServedQueries, _ part: Route.Part) throws -> HTTPReply {
+        guard case .query(let name) = part else { return .answer(try queries.list()) }
+        return .reading(try queries.answer(name))
+    }
+
     /// A question or a scan, whose answer is finished as that of any request.
     func reading(
         for question: Question,
         _ body: @escaping @Sendable (BuildStop) throws -> HTTPAnswer
     ) -> Reading<HTTPAnswer> {
-        Reading(question.owner) { stop in
+        reading(question.request, as: question.owner, token: question.token, body)
+    }
+
+    /// The same; `token` is nil for those who have none.
+    func reading(
+        _ request: HTTPRequest,
+        as owner: ReadOwner,
+        token: Token?,
+        _ body: @escaping @Sendable (BuildStop) throws -> HTTPAnswer
+    ) -> Reading<HTTPAnswer> {
+        Reading(owner) { stop in
             var answer: HTTPAnswer
             do { answer = try body(stop) } catch { answer = Problem(error).answer }
-            answer.token = question.token.id.text
-            return self.finish(answer, for: question.request)
+            answer.token = token?.id.text
+            return self.finish(answer, for: request)
         }
     }
 
@@ -264,8 +297,8 @@ extension ServedDirectory: HTTPHandler {
         case .segment(let name): .answer(try segment(name, question))
         case .packs: .answer(try packs(question))
         case .pack(let fingerprint): .answer(try pack(fingerprint, question))
-        case .queries: .answer(try queries(question))
-        case .query(let name): .reading(try query(name, question))
+        case .queries, .query:
+            try answer(ServedQueries(directory: self, question: question), part)
         case .commands: .answer(try ServedCall(directory: self, question: question).list())
         case .command(let name):
             .reading(try ServedCall(directory: self, question: question).command(name))
@@ -299,11 +332,7 @@ extension ServedDirectory: HTTPHandler {
         let header = request.headers["authorization"] ?? ""
         let words = header.split(separator: " ", maxSplits: 1)
         guard words.count == 2, words[0].lowercased() == "bearer" else {
-            throw Problem(
-                .unauthorized,
-                "The request bears no token.",
-                remedy: "Send the header `Authorization: Bearer` with one."
-            )
+            throw Problem.noToken
         }
         return String(words[1])
     }
