@@ -1,5 +1,6 @@
 import DiarioFormat
 import DiarioLog
+import DiarioSQLite
 import DiarioStorage
 package import DiarioSync
 
@@ -10,6 +11,8 @@ extension Refusal {
         case let refusal as Refusal: self = refusal
         case let error as LogError: self.init(error)
         case let error as FormatError: self.init(LogError.format(error))
+        case ControlError.sqlite(let error) where error.kind == .full:
+            self.init(.full, "The disk of the server is full.")
         case is ControlError:
             self.init(unavailable: "its names and tokens cannot be read or written.")
         default: self.init(unavailable: "it failed.")
