@@ -157,7 +157,8 @@ int32_t diario_status_at(int32_t directory, const char *path, diario_file_status
     struct statx found;
     int result;
     DIARIO_RETRY(result, statx(directory, path, path[0] == 0 ? AT_EMPTY_PATH : AT_SYMLINK_NOFOLLOW,
-                               STATX_INO | STATX_SIZE | STATX_BTIME, &found));
+                               STATX_INO | STATX_SIZE | STATX_BTIME | STATX_MTIME,
+                               &found));
     if (result < 0) return -errno;
     status->inode = found.stx_ino;
     status->size = (int64_t)found.stx_size;
@@ -165,6 +166,8 @@ int32_t diario_status_at(int32_t directory, const char *path, diario_file_status
         (found.stx_mask & STATX_BTIME) == 0
             ? 0
             : (int64_t)found.stx_btime.tv_sec * 1000000000 + found.stx_btime.tv_nsec;
+    status->modified_nanoseconds =
+        (int64_t)found.stx_mtime.tv_sec * 1000000000 + found.stx_mtime.tv_nsec;
 #else
     struct stat found;
     int result;
@@ -176,8 +179,12 @@ int32_t diario_status_at(int32_t directory, const char *path, diario_file_status
 #if defined(__APPLE__)
     status->birth_nanoseconds = (int64_t)found.st_birthtimespec.tv_sec * 1000000000 +
                                 found.st_birthtimespec.tv_nsec;
+    status->modified_nanoseconds = (int64_t)found.st_mtimespec.tv_sec * 1000000000 +
+                                   found.st_mtimespec.tv_nsec;
 #else
     status->birth_nanoseconds = 0;
+    status->modified_nanoseconds =
+        (int64_t)found.st_mtim.tv_sec * 1000000000 + found.st_mtim.tv_nsec;
 #endif
 #endif
     return 0;

@@ -62,6 +62,10 @@ public enum Limits {
     ///
     /// Above: what has come is read again when the next part comes.
     package static let blobArrivalCountMax = 64
+    /// Blobs that a server remembers to have compared with their ids.
+    ///
+    /// Above: it forgets them, and reads each again before it gives any of its bytes.
+    package static let blobCheckCountMax = 100_000
     /// Days for which a server keeps a blob that no event refers to.
     ///
     /// Above: removed.
@@ -74,6 +78,14 @@ public enum Limits {
     ///
     /// Above: the blob is refused, and events are not.
     public static let tokenBlobSizeMax: Int64 = 64 * 1024 * 1024 * 1024
+    /// Blobs that were sent to a space, whole or not.
+    ///
+    /// Above: the blob is refused, and events are not.
+    package static let spaceBlobCountMax: Int64 = 200_000
+    /// Blobs that were sent to a space with one token, whole or not.
+    ///
+    /// Above: the blob is refused, and events are not.
+    package static let tokenBlobCountMax: Int64 = 50_000
     /// Blobs that a replica notes as known to its server, or as refused.
     ///
     /// Above: it asks about the others at each sync.

@@ -57,6 +57,9 @@ package protocol LogFile: AnyObject, Sendable {
     /// As long as a file is open no other one has its identity, so this says whether a name still
     /// leads to it.
     var identity: FileIdentity? { get throws(StorageError) }
+    /// When its bytes were last written, in nanoseconds since a moment that stays the same; nil
+    /// where nothing says.
+    var modifiedNanoseconds: Int64? { get throws(StorageError) }
     /// Throws `.removed` if no name leads to the file any more: what is written to it is gone with
     /// the last who has it open.
     func checkName() throws(StorageError)

@@ -123,10 +123,11 @@ struct BlobSyncTests {
         var session = try BlobSession(
             space.store.blobs,
             space.id,
-            referred: ids,
+            referred: ids.map { ($0, nil) },
             knowing: nil,
             of: address,
             epoch: 0,
+            losses: nil,
             at: space.now
         )
         session.partSize = 300
@@ -229,6 +230,7 @@ struct BlobSyncTests {
     private struct Spoiling: BlobCarrier {
         let transport: HTTPTransport
         var blobServer: String { transport.blobServer }
+        var blobLosses: String? { transport.blobLosses }
 
         func carry(_ request: BlobRequest) async throws -> BlobReply {
             let reply = try await transport.carry(request)
@@ -236,6 +238,43 @@ struct BlobSyncTests {
             bytes[bytes.count / 2] ^= 4
             return .part(bytes, size: size)
         }
+    }
+
+    /// Both sides said that nothing was missing, for a day or for ever.
+    @Test func damageHealsWithTheNextSyncOnEitherSide() async throws {
+        let diary = try await device("first")
+        let bytes = BlobPack.bytes(150_000)
+        let blob = try await put(bytes, on: diary)
+        try await record(BlobPack.line(blob), on: diary)
+        #expect(try await diary.sync(with: transport()).blobs.sent == 1)
+        let server = try POSIXDirectory(
+            path: world.folder.path + "/" + LogPaths.directoryName,
+            access: .readWrite
+        )
+        let own = try POSIXDirectory(
+            path: world.folder.path + "/first/" + LogPaths.directoryName,
+            access: .readWrite
+        )
+        let path = LogPaths.blob(blob.id)
+        // Cut here: the size tells.
+        try own.open(path, .readWrite).truncate(to: 1000)
+        #expect(try await diary.sync(with: transport()).blobs.fetched == 1)
+        // A bit here: whoever reads it tells.
+        try own.open(path, .readWrite).write([0x55, 0xaa].span, at: 70_000)
+        await #expect(throws: DiarioError.self) { try await diary.blobs.bytes(of: blob.id.bytes) }
+        #expect(try await state(blob, on: diary) == .coming)
+        #expect(try await diary.sync(with: transport()).blobs.fetched == 1)
+        #expect(try await diary.blobs.bytes(of: blob.id.bytes) == bytes)
+        // A bit there: another device that fetches it tells.
+        try server.open(path, .readWrite).write([0x55, 0xaa].span, at: 70_000)
+        let second = try await device("second")
+        let report = try await second.sync(with: transport())
+        #expect(report.blobs.missing == 1 && report.blobs.fetched == 0)
+        #expect(try await diary.sync(with: transport()).blobs.sent == 1)
+        #expect(try await second.sync(with: transport()).blobs.fetched == 1)
+        #expect(try await diary.sync(with: transport()).blobs == BlobReport())
+        try await diary.close()
+        try await second.close()
     }
 
     /// Who only reads gets the pictures, and asks nothing that it may not.

@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioFormat
 import DiarioLog
 import DiarioSimulation
 import DiarioStorage
@@ -25,6 +26,60 @@ struct BackupTests {
             let copy = try Self.open(made, .readOnly, source.log)
             _ = try copy.checkCopied(isFresh)
             try copy.close()
+        }
+    }
+
+    /// The same with what it found of damaged blobs.
+    private func backUpBlobs() throws -> [Bool] {
+        let disk = source.log.disk.process(1)
+        var backup = try DirectoryBackup(of: disk, to: target)
+        try backup.copyAhead { _, _ in }
+        try backup.copyRest(wrapping: { $0 }) { _ throws(LogError) in }
+        let damaged = try backup.mendBlobs(drawing: source.log.entropy)
+        _ = try backup.checked()
+        try backup.publish(with: [], at: source.log.clock.now)
+        return damaged.map(\.isKept)
+    }
+
+    /// One bad bit stopped every backup, and the good copy went with the remedy that was printed.
+    @Test func aDamagedBlobStopsNoBackupAndReplacesNoGoodCopy() throws {
+        try fill(0..<20)
+        let put = try source.store.blobs.put(isPublic: true, sizeMax: 100)
+        try put.write([1, 2, 3, 4].span)
+        let id = try put.finish().id
+        #expect(try backUpBlobs() == [])
+        let disk = source.log.disk.process(1)
+        try source.log.disk.flipBit(3, at: 2, of: LogPaths.blob(id))
+        // The second time its bytes have lost their name.
+        for number in Int64(0)..<2 {
+            try fill(20 + number..<21 + number)
+            #expect(try backUpBlobs() == [true])
+            #expect(try !disk.exists(LogPaths.blob(id)))
+            #expect(try open().blobs.findWhole(id)?.size == 4)
+            #expect(try open().blobs.damaged().isEmpty)
+        }
+        // Damage of the backup goes with the next one, once the source has the right bytes again.
+        let again = try source.store.blobs.put(isPublic: true, sizeMax: 100)
+        try again.write([1, 2, 3, 4].span)
+        #expect(try again.finish().id == id)
+        try target.open(LogPaths.directoryName + "/" + LogPaths.blob(id), .readWrite)
+            .write([9].span, at: 0)
+        #expect(try open().blobs.findWhole(id) == nil)
+        #expect(try backUpBlobs() == [])
+        #expect(try open().blobs.findWhole(id)?.size == 4)
+    }
+
+    /// Nobody may have better bytes than the damaged ones.
+    @Test func aBlobWithoutAGoodCopyIsKeptAsItIs() throws {
+        try fill(0..<20)
+        let put = try source.store.blobs.put(isPublic: true, sizeMax: 100)
+        try put.write([1, 2, 3, 4].span)
+        let id = try put.finish().id
+        try source.log.disk.flipBit(3, at: 2, of: LogPaths.blob(id))
+        for _ in 0..<2 {
+            #expect(try backUpBlobs() == [false])
+            #expect(try open().blobs.damaged() == [id])
+            #expect(try open().blobs.ids().isEmpty)
         }
     }
 

@@ -107,6 +107,33 @@ import Testing
         #expect(try log.open().blobs.ids().isEmpty)
     }
 
+    /// Damaged bytes lose their name, and are gone once the right ones are here.
+    @Test func whatIsDamagedCountsAsMissing() throws {
+        let store = try log.open()
+        let bytes = plain(70_000)
+        let blob = try put(bytes, isPublic: true, in: store).blob
+        let path = LogPaths.blob(blob.id)
+        #expect(try store.blobs.find(blob.id, sized: 70_000) != nil)
+        // Another size is no damage if the hash is right.
+        #expect(try store.blobs.find(blob.id, sized: 5) != nil)
+        #expect(try store.blobs.lossMark() == nil)
+        try log.disk.flipBit(0, at: 66_000, of: path)
+        #expect(try store.blobs.find(blob.id, sized: 70_000) != nil)
+        #expect(try log.open(access: .readOnly).blobs.findWhole(blob.id) == nil)
+        #expect(try store.blobs.contains(blob.id) && !store.blobs.isDamaged(blob.id))
+        #expect(try store.blobs.findWhole(blob.id) == nil)
+        #expect(try !store.blobs.contains(blob.id) && store.blobs.isDamaged(blob.id))
+        #expect(try store.blobs.ids().isEmpty && store.blobs.damaged() == [blob.id])
+        #expect(try store.blobs.lossMark()?.utf8.count == 16)
+        try put(bytes, isPublic: true, in: store)
+        #expect(try store.blobs.findWhole(blob.id)?.size == 70_000)
+        #expect(try store.blobs.damaged().isEmpty && !log.disk.exists(path + ".damaged"))
+        try log.disk.open(path, .readWrite).truncate(to: 69_999)
+        #expect(try store.blobs.find(blob.id, sized: 70_000) == nil)
+        #expect(try store.blobs.damaged() == [blob.id])
+        #expect(try store.blobs.drop(blob.id) && store.blobs.damaged().isEmpty)
+    }
+
     @Test func whatIsTooLargeOrGivenUpLeavesNothing() throws {
         let store = try log.open()
         let bytes = plain(20)

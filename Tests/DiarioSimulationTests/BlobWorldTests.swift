@@ -28,7 +28,9 @@ import Testing
         }
         #expect(counts.contains { $0.refused > 0 })
         #expect(counts.contains { $0.swept > 0 })
-        #expect(counts.allSatisfy { $0.damages > 0 && $0.losses > 0 && $0.cuts > 0 })
+        #expect(
+            counts.allSatisfy { $0.damages > 0 && $0.flips > 0 && $0.losses > 0 && $0.cuts > 0 }
+        )
         #expect(counts.allSatisfy { $0.sent > 0 && $0.fetched > 0 })
     }
 }

@@ -64,7 +64,7 @@ import Testing
         var read: [UInt8] = []
         try content.read(0..<content.size, into: &read)
         #expect(read == bytes)
-        #expect(try lane.space.verifyBlobs { _, _ in }.faults.isEmpty)
+        #expect(try lane.space.store.verifyBlobs().faults.isEmpty)
         #expect(try lane.space.dropBlob(blob.id))
         #expect(try states(models) == ["missing"])
     }

@@ -38,6 +38,10 @@ import Testing
 
         var identity: FileIdentity? { get throws(StorageError) { try file.identity } }
 
+        var modifiedNanoseconds: Int64? {
+            get throws(StorageError) { try file.modifiedNanoseconds }
+        }
+
         func size() throws(StorageError) -> Int64 { try file.size() }
 
         func read(at offset: Int64, count: Int, into bytes: inout [UInt8]) throws(StorageError) {

@@ -5,7 +5,8 @@
 
 Pictures are encrypted by the second implementation, sent in parts that are cut, repeated, swapped
 and sent by two at once, with the server killed between two of them. Then devices exchange pictures
-through a proxy that does harm. Only right bytes may be found under an id, and all arrive.
+through a proxy that does harm. Only right bytes may be found under an id, and all arrive. At last
+200 of them are damaged at the server, at a replica and in a backup in turn, and come back.
 """
 
 import base64
@@ -13,6 +14,7 @@ import hashlib
 import json
 import os
 import random
+import shutil
 import socket
 import threading
 
@@ -63,12 +65,13 @@ class Picture:
 class Client:
     """What a program without Diario does with blobs."""
 
-    def __init__(self, server, token):
+    def __init__(self, server, token, path=PATH):
         self.server = server
         self.token = token
+        self.path = path
 
     def want(self, *ids, status=200):
-        answer = self.server.ask("POST", f"{PATH}/blobs/want", self.token,
+        answer = self.server.ask("POST", f"{self.path}/blobs/want", self.token,
                                  json.dumps({"ids": list(ids)}))
         return expect(answer, status, "want").json
 
@@ -79,7 +82,7 @@ class Client:
 
     def put(self, blob_id, data, offset, size, status):
         headers = {"Upload-Offset": str(offset), "Upload-Length": str(size)}
-        answer = self.server.ask("PUT", f"{PATH}/blobs/{blob_id}", self.token, data, headers)
+        answer = self.server.ask("PUT", f"{self.path}/blobs/{blob_id}", self.token, data, headers)
         return expect(answer, status, f"a part from {offset} on")
 
     def send(self, picture):
@@ -91,12 +94,13 @@ class Client:
 
     def get(self, picture, status=200, method="GET", **headers):
         headers = {name.replace("_", "-"): value for name, value in headers.items()}
-        answer = self.server.ask(method, f"{PATH}/blobs/{picture.id}", self.token, None, headers)
+        answer = self.server.ask(method, f"{self.path}/blobs/{picture.id}", self.token, None,
+                                 headers)
         return expect(answer, status, f"{method} of a blob")
 
     def record(self, picture, has_key=True):
-        expect(self.server.ask("POST", f"{PATH}/events", self.token, picture.event(has_key)), 201,
-               "an event")
+        answer = self.server.ask("POST", f"{self.path}/events", self.token, picture.event(has_key))
+        expect(answer, 201, "an event")
 
 
 def check_reading(client, picture):
@@ -277,6 +281,92 @@ def check_unreferenced(diario, folder, chance):
     require(dropped.json == {"removed": 1} and check_stored(stored) == before, "one goes", dropped)
 
 
+def hit(files, chance):
+    """Flips a bit of every second file, where it lies, and cuts the others."""
+    for number, file in enumerate(files):
+        size = file.stat().st_size
+        with open(file, "r+b") as opened:
+            if number % 2:
+                opened.truncate(chance.randrange(size))
+                continue
+            place = chance.randrange(size)
+            opened.seek(place)
+            byte = opened.read(1)[0] ^ 1 << chance.randrange(8)
+            opened.seek(place)
+            opened.write(bytes([byte]))
+
+
+def check_damage(diario, server, token, folder, chance):
+    """200 blobs are hit at the server, at a replica and in the backup in turn."""
+    client = Client(server, token, "/v1/spaces/album")
+    pictures = [Picture(chance.randrange(1, 9000), chance) for _ in range(200)]
+    for picture in pictures:
+        client.record(picture)
+        client.put(picture.id, picture.stored, 0, len(picture.stored), 201)
+    ids = [picture.id for picture in pictures]
+    diario.good("clone", server.url("album"), "five", "--token", token, "--with-blobs")
+    places = {name: folder / name / ".diario" / "blobs" for name in ("served", "five", "kept")}
+    backup = ("backup", "--data", server.data, str(folder / "kept"))
+    require(diario.good(*backup, "--json").json["damagedBlobs"] == [], "a whole backup")
+
+    def files(name):
+        return [places[name] / blob_id for blob_id in ids]
+
+    def verify(where, count, *words):
+        result = diario.run("-C", where, "verify", "--json", *words)
+        found = {fault["file"].split("/")[-1].split(".")[0] for fault in result.json["faults"]}
+        require(result.code == (1 if count else 0) and len(found & set(ids)) == count,
+                f"{where} has {count} damaged blobs", result)
+
+    def whole():
+        for name in places:
+            check_stored(places[name])
+            require(all(file.exists() for file in files(name)), f"{name} lacks a blob")
+        for where in ("five", server.data):
+            verify(where, 0, "--blobs")
+
+    # The server: by sizes, by reading, by a backup; and a device that has them brings them.
+    hit(files("served"), chance)
+    for picture in pictures[:10]:
+        answer = client.get(picture, 404)
+        require(b"problem:damaged" in answer.body, "damaged", answer)
+        client.get(picture, 404, Range="bytes=0-0")
+    require(len(client.want(*ids[10:])["missing"]) == 95, "sizes tell of those that are cut")
+    made = diario.run(*backup, "--json")
+    require(made.code == 1 and len(made.json["damagedBlobs"]) == 200, "the backup names them", made)
+    require(all(blob["kept"] for blob in made.json["damagedBlobs"]), "and keeps good copies", made)
+    require(sum(blob_id in made.message for blob_id in ids) == 200, "each by its id", made)
+    verify(server.data, 200, "--blobs")
+    verify(str(folder / "kept"), 0, "--blobs")
+    require(sync(diario, "five")["blobsSent"] == 200, "the device sends them again")
+    require(sync(diario, "five")["requests"] == 1, "and asks no more")
+    whole()
+    require(diario.good(*backup, "--json").json["damagedBlobs"] == [], "a whole backup again")
+    # The device.
+    hit(files("five"), chance)
+    verify("five", 100)
+    verify("five", 200, "--blobs")
+    require(sync(diario, "five")["blobsFetched"] == 200, "it fetches them again")
+    whole()
+    # The backup, which nobody changes but the next one.
+    hit(files("kept"), chance)
+    for _ in range(2):
+        verify(str(folder / "kept"), 200, "--blobs")
+    require(diario.good(*backup, "--json").json["damagedBlobs"] == [], "the next one mends it")
+    whole()
+    # Nobody else has them: what is dropped is kept in the backup, and comes back as is printed.
+    hit(files("served")[:1], chance)
+    dropped = diario.good("-C", server.data, "--space", "album", "blob", "drop", ids[0], "--force")
+    require("lost their name" in dropped.text, "damaged bytes are not dropped", dropped)
+    for _ in range(2):
+        made = diario.run(*backup)
+        require(made.code == 1 and "cp " in made.message, "the remedy", made)
+    words = made.message[made.message.index("cp "):].split()
+    shutil.copy(folder / words[1], folder / words[2])
+    require(diario.good(*backup, "--json").json["damagedBlobs"] == [], "all is well")
+    whole()
+
+
 def check(path, folder):
     chance = random.Random(11)
     diario = Diario(path, folder)
@@ -293,6 +383,8 @@ def check(path, folder):
         harm = check_devices(diario, server, token, folder, chance)
         check_quota(diario, server, token, folder, chance)
         check_unreferenced(diario, folder, chance)
+        other = server.token("album", packs=("--schema", str(pack)))
+        check_damage(diario, server, other, folder, chance)
         reader = server.token(rights="read", packs=("--schema", str(pack)))
         Client(server, reader).want("0" * 64, status=403)
         diario.verify(server.data)

@@ -53,6 +53,7 @@ typedef struct {
     uint64_t inode;
     int64_t birth_nanoseconds; /* since 1970; 0 when the file system does not say */
     int64_t size;
+    int64_t modified_nanoseconds; /* of its bytes, since 1970 */
 } diario_file_status;
 
 int32_t diario_status(int32_t descriptor, diario_file_status *status);

@@ -1,4 +1,5 @@
 package import DiarioCore
+package import DiarioCrypto
 package import DiarioEngine
 package import DiarioLog
 package import DiarioSchema
@@ -32,6 +33,16 @@ extension Space {
     /// Opens all spaces of the folder at `path` for reading; those that are damaged say so.
     package static func openAll(at path: String) throws -> SpaceFolder {
         try SpaceFolder(in: try openFolder(at: path, access: .readOnly), .system)
+    }
+
+    /// Takes their names from those of these blobs whose bytes are damaged, so that the next sync
+    /// brings them again; false if nothing may be written there, as in a backup.
+    package static func setAside(_ blobs: [Hash32], at path: String) throws -> Bool {
+        let directory = try openFolder(at: path, access: .readWrite)
+        guard try !directory.isReadOnly && !directory.exists(LogPaths.backup) else { return false }
+        let store = BlobStore(in: directory, entropy: SystemEntropy())
+        for id in blobs { _ = try store.findWhole(id) }
+        return true
     }
 
     /// Opens the log of a data directory with the system's clock and chance.

@@ -8,6 +8,8 @@ import DiarioTransport
 package protocol BlobCarrier: Sendable {
     /// The server that it carries them to, for notes of what is known there.
     var blobServer: String { get }
+    /// The text that it sent last for what it lost; nil if it never lost anything, or says nothing.
+    var blobLosses: String? { get }
 
     /// The answer to a request; throws if there is none, or if the server cannot do anything now.
     func carry(_ request: BlobRequest) async throws -> BlobReply

@@ -98,7 +98,20 @@ public struct DiaryBlobs: Sendable {
         guard let reference = try diary.models().reference(to: id) else {
             throw DiarioError(.notFound, "No event refers to this blob. Check its id.")
         }
-        let found = try diary.space.blob(
+        do { return try Self.bytes(of: id, reference, range, of: diary.space) } catch {
+            // So that the next sync brings it again.
+            if error.kind == .corrupt { _ = try diary.space.setAside(id) }
+            throw error
+        }
+    }
+
+    private static func bytes(
+        of id: Hash32,
+        _ reference: BlobReference,
+        _ range: Range<Int64>?,
+        of space: Space
+    ) throws(DiarioError) -> [UInt8]? {
+        let found = try space.blob(
             id,
             isPublic: reference.isPublic,
             key: reference.key,
@@ -119,7 +132,8 @@ public struct DiaryBlobs: Sendable {
 
     private func state(of id: Hash32, in diary: isolated Diary) throws -> BlobState {
         try diary.refresh()
-        guard try diary.models().blobReferences(among: [id])[id] != true else { return .erased }
+        let reference = try diary.models().referredBlobs(among: [id])[id]
+        guard reference?.isErased != true else { return .erased }
         return try diary.space.blobLookup.state(of: id)
     }
 
@@ -161,7 +175,8 @@ public struct DiaryBlobs: Sendable {
         in diary: isolated Diary
     ) async throws -> BlobReport {
         try diary.refresh()
-        let wanted = try diary.models().referredBlobs().filter { !$0.isErased }.map(\.id)
+        let wanted = try diary.models().referredBlobs().filter { !$0.isErased }
+            .map { (id: $0.id, size: $0.storedSize) }
         let (store, id) = (diary.space.store, diary.space.id)
         guard !diary.blobSwitch.isPaused, !wanted.isEmpty,
             let lock = try store[id].exchangingBlobs()
@@ -175,6 +190,7 @@ public struct DiaryBlobs: Sendable {
             knowing: known,
             of: carrier.blobServer,
             epoch: try store[id].status().manifest.epoch,
+            losses: carrier.blobLosses,
             at: diary.now
         )
         var failure: String?

@@ -27,6 +27,8 @@ public struct HTTPTransport: Transport {
     private final class Counter: Sendable {
         let traffic = Mutex(TransportTraffic())
         let permission = Mutex<Permission?>(nil)
+        /// What the server sent last for blobs that it lost.
+        let losses = Mutex<String?>(nil)
     }
 
     /// - Parameters:
@@ -57,6 +59,7 @@ public struct HTTPTransport: Transport {
 
     /// What the server lets the bearer of the token do, as it said last; nil if it did not.
     package var permission: Permission? { counter.permission.withLock { $0 } }
+    package var blobLosses: String? { counter.losses.withLock { $0 } }
 
     package var connectionCount: Int { client.connectionCount }
 
@@ -71,6 +74,7 @@ public struct HTTPTransport: Transport {
         asked.stallSeconds = 0
         let reply = try await send(asked)
         if let permission = reply.permission { counter.permission.withLock { $0 = permission } }
+        noteLosses(reply)
         if reply.mediaType == ServerReply.messageType { return reply.body }
         return SyncMessage.refusal(try reply.refusal()).encoded()
     }
@@ -78,11 +82,18 @@ public struct HTTPTransport: Transport {
     public func waitForNews(after head: UInt64) async throws -> UInt64? {
         let path = "/head?after=\(head)&wait=\(Self.waitSeconds)"
         let reply = try await get(path, waiting: Self.waitSeconds)
+        noteLosses(reply)
         if reply.status == 204 { return nil }
         guard let head = reply.json?.member("head")?.item.value.position else {
             throw TransportError("\(reply.server) does not say how many events there are.")
         }
         return head
+    }
+
+    private func noteLosses(_ reply: ServerReply) {
+        guard [200, 204].contains(reply.status) else { return }
+        let text = reply.headers["diario-blobs-lost"].flatMap { $0.utf8.count > 64 ? nil : $0 }
+        counter.losses.withLock { $0 = text }
     }
 
     /// So long a server is asked to wait for news.

@@ -1,4 +1,5 @@
 import Diario
+import DiarioCrypto
 import DiarioServer
 
 extension Command {
@@ -18,7 +19,9 @@ extension Command {
             continued.
 
             The copied files are checked. If one of them is damaged, the command fails and says
-            where, and the old backup stays: see diario help salvage.
+            where, and the old backup stays: see diario help salvage. A damaged blob keeps nothing
+            else from being copied: the command names it and ends with 1, and where the old backup
+            has a good copy of it, the new one has that.
 
             To restore it, copy TARGET to where it shall be used: cp -a TARGET DIR. Move the files
             of an older DIR away first, or they mix with those of the backup. A server that was
@@ -48,6 +51,7 @@ enum BackupCommand {
                 try folder.back(upTo: name, shown: shown) { bar.update(done: $0, total: $1) }
             }
         }
+        for blob in backup.damagedBlobs { try tell(blob, in: name, call) }
         let count = backup.spaces.reduce(0) { $0 + $1.head + UInt64($1.pending) }
         try call.answer(
             "\(shown) has \(Show.count(UInt64(backup.spaces.count), "space")) with "
@@ -59,7 +63,39 @@ enum BackupCommand {
                 "spaces": backup.spaces.map { space -> Fields in
                     ["id": space.id.text, "head": space.head, "pending": space.pending]
                 },
+                "damagedBlobs": backup.damagedBlobs.map { blob -> Fields in
+                    ["sha256": blob.id.text, "kept": blob.isKept]
+                },
             ]
+        )
+        guard backup.damagedBlobs.isEmpty else { throw Failure.found }
+    }
+
+    /// A path as a shell reads it.
+    private static func word(_ path: String) -> String {
+        let isPlain = path.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d...0x2f, 0x5f: true
+            default: false
+            }
+        }
+        return isPlain ? path : "'" + path.replacing("'", with: "'\\''") + "'"
+    }
+
+    private static func tell(
+        _ blob: DataFolder.DamagedBlob,
+        in target: String,
+        _ call: Invocation
+    ) throws {
+        let file = "\(SpaceLocation.marker)/\(blob.file)"
+        let (from, to) = try ("\(target)/\(file)", "\(call.dataFolder())/\(file)")
+        let copy =
+            blob.isKept
+            ? "The backup has a good copy: cp \(word(from)) \(word(to))"
+            : "The backup has no good copy"
+        call.remark(
+            "the blob \(blob.id.text) is damaged. The next sync of a device that has it brings it "
+                + "again. \(copy)"
         )
     }
 }

@@ -16,14 +16,17 @@ extension Command {
             In a folder with several spaces, as a server's, it checks all of them, unless --space in
             front of the command names one.
 
-            With --blobs it also reads the pictures and other bytes beside the events, and compares
-            their SHA-256 with their ids.
+            Of the pictures and other bytes beside the events it looks at the sizes; with --blobs it
+            reads them all, and compares their SHA-256 with their ids. A damaged one loses its name
+            in .diario/blobs, and the bytes are kept as ID.damaged: so it counts as missing, and the
+            next sync brings it again.
 
             Read models are left out, since they follow from the events: `diario rebuild --check`
             compares them with new ones.
             """,
         options: [
-            .flag("blobs", "also the bytes of pictures and other blobs"), .json, .noProgress,
+            .flag("blobs", "all bytes of pictures and other blobs, not only their sizes"), .json,
+            .noProgress,
         ],
         examples: [
             "diario verify": "ends with 0 if all is well",
@@ -74,15 +77,15 @@ enum VerifyCommand {
             let result = try call.withBar("Verifying", unit: "events") { bar in
                 try space.verify { bar.update(done: UInt64($0), total: total) }
             }
-            let blobs = try BlobFaults(call) { try space.verifyBlobs(progress: $0) }
+            let blobs = try BlobFaults(of: [space], call, space.verifyBlobs)
             if call.isJSON {
                 try call.output.json(fields(result, blobs))
             } else {
                 try print(result, call)
-                try blobs?.print(call)
+                try blobs.print(call)
                 if !result.isOK { try tellRemedy(call) }
             }
-            guard result.isOK, blobs?.faults.isEmpty ?? true else { throw Failure.found }
+            guard result.isOK, blobs.faults.isEmpty else { throw Failure.found }
         }
     }
 
@@ -90,7 +93,7 @@ enum VerifyCommand {
         let faults = result.faults + (blobs?.faults ?? [])
         return [
             "ok": faults.isEmpty && result.isOK, "events": result.events,
-            "blobs": ifKnown(blobs?.count), "root": result.root?.text,
+            "blobs": ifKnown(blobs?.countIfRead), "root": result.root?.text,
             "cut": result.cuts, "faults": faults.map { Fields($0) },
         ]
     }
@@ -121,29 +124,68 @@ enum VerifyCommand {
     }
 }
 
-/// The findings of `verify --blobs`.
+/// The findings of `verify` about blobs.
 struct BlobFaults {
-    let count: Int
+    private let isWhole: Bool
+    private let count: Int
     let faults: [Fault]
+    /// True if damaged bytes could be set aside.
+    private let isAside: Bool
 
-    /// Nil unless blobs are to be read.
-    init?(
+    /// Nil if only sizes were looked at.
+    var countIfRead: Int? { isWhole ? count : nil }
+
+    /// Looks at the blobs of a folder, to which events of these spaces refer.
+    init(
+        of spaces: [Space],
         _ call: Invocation,
-        _ verify: ((Int, Int) -> Void) throws -> (count: Int, faults: [Fault])
+        _ verify: (_ sizes: [Hash32: Int64]?, (Int, Int) -> Void) throws -> BlobVerification
     ) throws {
-        guard call.has("blobs") else { return nil }
-        (count, faults) = try call.withBar("Verifying", unit: "blobs") { bar in
-            try verify { bar.update(done: UInt64($0), total: UInt64($1)) }
+        isWhole = call.has("blobs")
+        let sizes = isWhole ? nil : try Self.sizes(spaces, call)
+        let found = try call.withBar("Verifying", unit: "blobs") { bar in
+            try verify(sizes) {
+                bar.update(done: UInt64($0), total: UInt64($1))
+            }
         }
+        (count, faults) = (found.count, found.faults)
+        isAside = try Space.setAside(found.damaged, at: call.location.find())
+    }
+
+    /// As events say them, as far as these can be read: what is wrong with others is said of them.
+    private static func sizes(
+        _ spaces: [Space],
+        _ call: Invocation
+    ) throws -> [Hash32: Int64] {
+        guard try spaces.first?.storedBlobs().isEmpty == false else { return [:] }
+        var sizes: [Hash32: Int64] = [:]
+        for space in spaces {
+            let referred = try call.withBar("Following the log", unit: "events") { bar in
+                try? ReadModels(space).referredBlobs { bar.update(done: $1, total: $2) }
+            }
+            for blob in referred ?? [] { sizes[blob.id] = blob.storedSize }
+        }
+        return sizes
     }
 
     func print(_ call: Invocation) throws {
         for fault in faults {
             try call.output.line("fault: \(CellText.oneLine(fault.message))")
         }
-        let verdict =
-            faults.isEmpty ? "ok" : "NOT OK: \(Show.count(UInt64(faults.count), "fault"))"
-        try call.output.line("\(verdict), \(Show.count(UInt64(count), "blob"))")
+        if isWhole || !faults.isEmpty {
+            let verdict =
+                faults.isEmpty ? "ok" : "NOT OK: \(Show.count(UInt64(faults.count), "fault"))"
+            try call.output.line("\(verdict), \(Show.count(UInt64(count), "blob"))")
+        }
+        guard !faults.isEmpty else { return }
+        try call.output.line(
+            isAside
+                ? "a damaged blob counts as missing from now on. The next sync brings it: of this "
+                    + "replica, or, if this is a server's folder, of a device that has it. Or copy "
+                    + "the file named by its id from a backup to .diario/blobs"
+                : "nothing can be changed here. In a backup, the next one mends it; else run this "
+                    + "as who may write here"
+        )
     }
 }
 
@@ -154,7 +196,7 @@ private struct FolderVerification {
     private let logDamage: DiarioError?
     /// The fault of the names and tokens.
     private let controlFault: Fault?
-    private let blobs: BlobFaults?
+    private let blobs: BlobFaults
 
     /// Reads and checks all of the spaces, whatever is wrong with one of them.
     init(
@@ -167,7 +209,8 @@ private struct FolderVerification {
             try folder.verify { bar.update(done: $0, total: $1) }
         }
         results = found.map { id, result in (id, names.first { $0.id == id }?.name, result) }
-        blobs = try BlobFaults(call) { try folder.store.verifyBlobs(progress: $0) }
+        let spaces = folder.entries.compactMap { try? $0.space.get() }
+        blobs = try BlobFaults(of: spaces, call, folder.store.verifyBlobs)
         logDamage = folder.store.damage
         self.controlFault = controlFault
     }
@@ -176,11 +219,11 @@ private struct FolderVerification {
         let damaged = results.count { !$0.result.isOK }
         let isOK =
             damaged == 0 && logDamage == nil && controlFault == nil
-            && blobs?.faults.isEmpty ?? true
+            && blobs.faults.isEmpty
         let events = results.reduce(0) { $0 + max(0, $1.result.events) }
         if call.isJSON {
             var faults = [logDamage?.fault, controlFault].compactMap { $0 }
-            faults += blobs?.faults ?? []
+            faults += blobs.faults
             // The log that all of them have is one, however many of them report it.
             for fault in results.flatMap(\.result.faults) where !faults.contains(fault) {
                 faults.append(fault)
@@ -189,7 +232,7 @@ private struct FolderVerification {
                 ["id": id.text, "space": name?.text] + VerifyCommand.fields(result)
             }
             try call.output.json([
-                "ok": isOK, "events": events, "blobs": ifKnown(blobs?.count),
+                "ok": isOK, "events": events, "blobs": ifKnown(blobs.countIfRead),
                 "faults": faults.map { Fields($0) },
                 "spaces": spaces,
             ])
@@ -198,7 +241,7 @@ private struct FolderVerification {
                 let shown = name.map { "\($0.text) (\(id.text))" } ?? id.text
                 try VerifyCommand.print(result, of: shown, call)
             }
-            try blobs?.print(call)
+            try blobs.print(call)
             if let fault = logDamage?.fault, results.isEmpty { try call.output.line(fault.message) }
             if let controlFault {
                 try call.output.line("fault: \(CellText.oneLine(controlFault.message))")
@@ -207,7 +250,7 @@ private struct FolderVerification {
             let names = controlFault == nil ? "" : "names and tokens, and "
             let verdict = isOK ? "ok, \(spaces)" : "NOT OK: \(names)\(damaged) of \(spaces)"
             try call.output.line("\(verdict), \(Show.count(UInt64(events), "event"))")
-            if !isOK { try VerifyCommand.tellRemedy(call) }
+            if damaged > 0 || logDamage != nil { try VerifyCommand.tellRemedy(call) }
         }
         guard isOK else { throw Failure.found }
     }

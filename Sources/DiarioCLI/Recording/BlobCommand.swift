@@ -286,6 +286,14 @@ enum BlobCommand {
         guard !call.has("unreferenced") else { return try dropUnreferenced(call) }
         let id = try id(call)
         try call.writing { space in
+            // Who sees it dropped would take the last good copy for one that nobody needs.
+            if try space.setAside(id) != nil {
+                return try call.answer(
+                    "the bytes of \(base64(id.bytes)) are damaged: they lost their name, and the "
+                        + "next sync brings it again",
+                    ["removed": false]
+                )
+            }
             if !call.has("force") {
                 let referred = try call.withBar("Following the log", unit: "events") { bar in
                     try ReadModels(space).reference(to: id) { bar.update(done: $1, total: $2) }
@@ -293,7 +301,7 @@ enum BlobCommand {
                 if let referred, referred.isPublic || referred.key != nil {
                     throw Failure.failed(
                         "an event refers to \(base64(id.bytes)), and this may be the only copy of "
-                            + "its bytes. To remove them all the same: diario blob drop --force ID"
+                            + "its bytes. To remove them all the same, give --force"
                     )
                 }
             }
@@ -318,7 +326,8 @@ enum BlobCommand {
                 wanted.formUnion(referred.filter { !$0.isErased }.map(\.id))
             }
             var count = 0
-            for id in try space.storedBlobs() where !wanted.contains(id) {
+            let stored = try space.storedBlobs() + space.damagedBlobs()
+            for id in stored where !wanted.contains(id) {
                 if try space.dropBlob(id) { count += 1 }
             }
             try call.answer(

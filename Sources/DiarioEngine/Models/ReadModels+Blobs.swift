@@ -9,6 +9,8 @@ package struct ReferredBlob: Hashable, Sendable {
     package let id: Hash32
     /// Fields of events that have its id.
     package let count: Int
+    /// The bytes that are stored of it, as an event says it; nil if none does.
+    package let storedSize: Int64?
     /// True if none of them has its key any more.
     package let isErased: Bool
 }
@@ -49,50 +51,51 @@ extension ReadModels {
     ) throws(DiarioError) -> [ReferredBlob] {
         var found: [Hash32: ReferredBlob] = [:]
         for pack in packsWithBlobs {
-            let table = "\(pack.name).\(BlobModel.name)"
-            let question = try ask(
-                pack.name,
-                "SELECT id, count(*), min(isErased) FROM \(table) GROUP BY id"
-            )
-            guard let answer = try question?.answer(rowCountMax: .max) else { continue }
-            while let row = try answer.next() {
-                guard case .blob(let bytes) = row.values[0], let id = Hash32(bytes.span),
-                    case .integer(let count) = row.values[1]
-                else { continue }
-                let known = found[id]
-                found[id] = ReferredBlob(
-                    id: id,
-                    count: Int(clamping: count) + (known?.count ?? 0),
-                    isErased: row.values[2] == .integer(1) && known?.isErased ?? true
-                )
-            }
+            guard let question = try ask(pack.name, Self.sql(pack)) else { continue }
+            try Self.read(question.answer(rowCountMax: .max), into: &found)
         }
         return found.values.sorted { $0.id.text < $1.id.text }
     }
 
-    /// Those of these blobs to which events refer; true for one that is erased.
-    package func blobReferences(among ids: [Hash32]) throws(DiarioError) -> [Hash32: Bool] {
-        var found: [Hash32: Bool] = [:]
+    /// Those of these blobs to which events refer.
+    package func referredBlobs(
+        among ids: [Hash32]
+    ) throws(DiarioError) -> [Hash32: ReferredBlob] {
+        var found: [Hash32: ReferredBlob] = [:]
         for pack in packsWithBlobs {
             for start in stride(from: 0, to: ids.count, by: Self.listCountMax) {
                 let some = ids[start..<min(start + Self.listCountMax, ids.count)]
                 let list = some.map { "x'\($0.text)'" }.joined(separator: ",")
-                let question = try ask(
-                    .sql(
-                        "SELECT id, min(isErased) FROM \(pack.name).\(BlobModel.name) "
-                            + "WHERE id IN (\(list)) GROUP BY id",
-                        [:]
-                    )
-                )
-                let answer = try question.answer()
-                while let row = try answer.next() {
-                    guard case .blob(let bytes) = row.values[0], let id = Hash32(bytes.span)
-                    else { continue }
-                    found[id] = row.values[1] == .integer(1) && found[id] ?? true
-                }
+                let question = try ask(.sql(Self.sql(pack, "WHERE id IN (\(list)) "), [:]))
+                try Self.read(question.answer(), into: &found)
             }
         }
         return found
+    }
+
+    private static func sql(_ pack: Pack, _ condition: String = "") -> String {
+        "SELECT id, count(*), max(storedSize), min(isErased) FROM \(pack.name).\(BlobModel.name) "
+            + condition + "GROUP BY id"
+    }
+
+    private static func read(
+        _ answer: Answer,
+        into found: inout [Hash32: ReferredBlob]
+    ) throws(DiarioError) {
+        while let row = try answer.next() {
+            guard case .blob(let bytes) = row.values[0], let id = Hash32(bytes.span),
+                case .integer(let count) = row.values[1]
+            else { continue }
+            let known = found[id]
+            var storedSize = known?.storedSize
+            if case .integer(let size) = row.values[2] { storedSize = size }
+            found[id] = ReferredBlob(
+                id: id,
+                count: Int(clamping: count) + (known?.count ?? 0),
+                storedSize: storedSize,
+                isErased: row.values[3] == .integer(1) && known?.isErased ?? true
+            )
+        }
     }
 
     /// Ids that one statement lists.

@@ -118,7 +118,12 @@ extension Space {
         size: Int64? = nil
     ) throws(DiarioError) -> BlobBytes? {
         do throws(LogError) {
-            guard let stored = try store.blobs.find(id) else { return nil }
+            guard let stored = try store.blobs.find(id) else {
+                guard try store.blobs.isDamaged(id) else { return nil }
+                throw .corrupt(store.blobs.faultAside(of: id))
+            }
+            // Of a private one each chunk is checked when it is read.
+            if isPublic, let fault = try store.blobs.fault(of: id) { throw .corrupt(fault) }
             let key = key.flatMap { BlobKey($0) }
             return BlobBytes(try stored.content(isPublic: isPublic, key: key, size: size))
         } catch {
@@ -136,6 +141,11 @@ extension Space {
         do { return try store.blobs.ids() } catch { throw DiarioError(error) }
     }
 
+    /// Those of which only damaged bytes are here.
+    package func damagedBlobs() throws(DiarioError) -> [Hash32] {
+        do { return try store.blobs.damaged() } catch { throw DiarioError(error) }
+    }
+
     /// The spaces that may refer to them, this one among them; a damaged one is an error.
     package func allInFolder() throws(DiarioError) -> [Space] {
         let manifests: [Manifest]
@@ -145,13 +155,25 @@ extension Space {
         }
     }
 
-    /// Reads the bytes of all blobs of the data directory, and compares them with their ids.
-    ///
-    /// `progress` is told how many of how many blobs were read.
+    /// Compares the blobs of the data directory with their ids, as `LogStore.verifyBlobs` does.
     package func verifyBlobs(
+        sizes: [Hash32: Int64]?,
         progress: (Int, Int) -> Void
-    ) throws(DiarioError) -> (count: Int, faults: [Fault]) {
-        try store.verifyBlobs(progress: progress)
+    ) throws(DiarioError) -> BlobVerification {
+        try store.verifyBlobs(sizes: sizes, progress: progress)
+    }
+
+    /// Takes the name of a blob from its bytes if they are damaged, so that the next sync brings
+    /// it again; gives the damage, also if that was done before.
+    package func setAside(_ id: Hash32) throws(DiarioError) -> Fault? {
+        do throws(LogError) {
+            if try store.blobs.isDamaged(id) { return store.blobs.faultAside(of: id) }
+            let fault = try store.blobs.fault(of: id)
+            if fault != nil { _ = try store.blobs.findWhole(id) }
+            return fault
+        } catch {
+            throw DiarioError(error)
+        }
     }
 
     /// The states of its blobs, but for those that are erased.
@@ -163,19 +185,42 @@ extension Space {
     }
 }
 
+/// The blobs of a data directory as `verify` found them.
+package struct BlobVerification: Sendable {
+    package let count: Int
+    /// Those whose bytes are damaged, and have their names still.
+    package private(set) var damaged: [Hash32] = []
+    /// Those and the ones whose bytes were set aside before.
+    package private(set) var faults: [Fault] = []
+    fileprivate mutating func add(_ fault: Fault, of id: Hash32?) {
+        faults.append(fault)
+        if let id { damaged.append(id) }
+    }
+
+    fileprivate init(count: Int) { self.count = count }
+}
+
 extension LogStore {
-    /// Reads the bytes of all blobs, and compares them with their ids.
+    /// Compares the bytes of all blobs with their ids; with `sizes`, only of those that have
+    /// another one than these.
+    ///
+    /// `progress` is told how many of how many blobs were looked at.
     package func verifyBlobs(
-        progress: (Int, Int) -> Void
-    ) throws(DiarioError) -> (count: Int, faults: [Fault]) {
+        sizes: [Hash32: Int64]? = nil,
+        progress: (Int, Int) -> Void = { _, _ in }
+    ) throws(DiarioError) -> BlobVerification {
         do throws(LogError) {
             let ids = try blobs.ids()
-            var faults: [Fault] = []
+            var result = BlobVerification(count: ids.count)
             for (index, id) in ids.enumerated() {
                 progress(index, ids.count)
-                if let fault = try blobs.fault(of: id) { faults.append(fault) }
+                if let sizes {
+                    guard let size = sizes[id], try blobs.find(id)?.size != size else { continue }
+                }
+                if let fault = try blobs.fault(of: id) { result.add(fault, of: id) }
             }
-            return (ids.count, faults)
+            for id in try blobs.damaged() { result.add(blobs.faultAside(of: id), of: nil) }
+            return result
         } catch {
             throw DiarioError(error)
         }

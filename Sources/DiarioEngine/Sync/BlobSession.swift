@@ -62,29 +62,33 @@ package struct BlobSession {
         case end
     }
 
-    /// Exchanges those blobs to which events refer, and that are not erased.
+    /// Exchanges those blobs to which events refer, and that are not erased, with the sizes that
+    /// events say.
+    ///
+    /// `losses` is what the server sent last for what it lost.
     package init(
         _ blobs: BlobStore,
         _ space: SpaceID,
-        referred: [Hash32],
+        referred: [(id: Hash32, size: Int64?)],
         knowing known: BlobNotes?,
         of server: String,
         epoch: UInt64,
+        losses: String?,
         at now: Timestamp
     ) throws(LogError) {
         self.blobs = blobs
         self.space = space
         let isUsable = known.map {
-            $0.server == server && $0.epoch == epoch
+            $0.server == server && $0.epoch == epoch && $0.losses == losses
                 && abs(now.milliseconds - $0.asked.milliseconds) < Self.noteMillisecondsMax
         }
-        var notes = BlobNotes(server: server, epoch: epoch, asked: now)
+        var asked = now
         var unasked: [Hash32] = []
-        if let known, isUsable == true {
-            notes = BlobNotes(server: server, epoch: epoch, asked: known.asked)
-        }
-        for id in referred {
-            if isUsable == true, known?.notes[id] == .sent, try blobs.contains(id) {
+        if let known, isUsable == true { asked = known.asked }
+        var notes = BlobNotes(server: server, epoch: epoch, asked: asked, losses: losses)
+        for (id, size) in referred {
+            let isHere = try blobs.find(id, sized: size) != nil
+            if isUsable == true, isHere, known?.notes[id] == .sent {
                 notes.notes[id] = .sent
             } else {
                 unasked.append(id)
@@ -92,7 +96,7 @@ package struct BlobSession {
         }
         self.notes = notes
         self.unasked = unasked
-        let wanted = Set(referred)
+        let wanted = Set(referred.map { $0.id })
         for part in try blobs.parts() where part.space == space && !wanted.contains(part.id) {
             try blobs.drop(part)
         }
@@ -192,7 +196,7 @@ package struct BlobSession {
         current = nil
         switch reply {
         case .taken(let offset) where transfer.isUpload: try taken(offset, transfer)
-        case .wrong where transfer.isUpload: beginAgain(transfer)
+        case .wrong where transfer.isUpload: try beginAgain(transfer)
         case .part(let bytes, let size) where !transfer.isUpload:
             try received(bytes, size, transfer)
         case .missing:
@@ -309,13 +313,17 @@ package struct BlobSession {
         arrival = nil
     }
 
-    /// What the server had of it may have been damaged by a crash; the bytes here are read anew.
-    private mutating func beginAgain(_ transfer: Transfer) {
+    /// What the server had of it may have been damaged by a crash, or the bytes here are.
+    private mutating func beginAgain(_ transfer: Transfer) throws(LogError) {
+        guard try blobs.findWhole(transfer.id) != nil else {
+            report.missing += 1
+            return
+        }
         var again = transfer
         again.attempts += 1
         again.offset = 0
         guard again.attempts < Self.attemptCountMax else {
-            return refuse(transfer, "The bytes here are damaged: diario verify --blobs")
+            return refuse(transfer, "The bytes are changed on their way: try another network.")
         }
         current = again
     }

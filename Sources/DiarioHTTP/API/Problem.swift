@@ -34,6 +34,7 @@ package struct Problem: Error, Sendable {
         case unauthorized
         case forbidden
         case notFound = "not-found"
+        case damaged
         case method
         case notAcceptable = "not-acceptable"
         case lineage
@@ -61,7 +62,7 @@ package struct Problem: Error, Sendable {
             case .malformed: 400
             case .unauthorized: 401
             case .forbidden: 403
-            case .notFound: 404
+            case .notFound, .damaged: 404
             case .method: 405
             case .notAcceptable: 406
             case .lineage, .epoch, .ahead, .diverged, .forked, .gap, .changed, .offset: 409
@@ -85,6 +86,7 @@ package struct Problem: Error, Sendable {
             case .unauthorized: "A token is needed"
             case .forbidden: "The token does not allow this"
             case .notFound: "There is no such thing"
+            case .damaged: "It is damaged"
             case .method: "Not with this method"
             case .notAcceptable: "Not in this form"
             case .lineage: "Another space has this name"
@@ -117,6 +119,8 @@ package struct Problem: Error, Sendable {
             case .unauthorized: "Ask for a token: diario token create"
             case .forbidden: "Ask for a token with more rights: diario token create --rights"
             case .notFound: "Check the address; a token is for one space alone."
+            case .damaged:
+                "A device that has them sends them again with its next sync. Try again later."
             case .method: "Use a method that Allow names."
             case .notAcceptable: "Accept a type that the description of the path has."
             case .lineage: "Check the address, or ask the server's operator."

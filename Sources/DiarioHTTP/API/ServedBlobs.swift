@@ -18,12 +18,11 @@ struct ServedBlobs {
         let (directory, space) = (directory, question.space)
         return directory.reading(for: question) { stop in
             let referred = try directory.withModels(of: space, until: stop) { models in
-                try models.blobReferences(among: ids)
+                try models.referredBlobs(among: ids)
             }
-            let erased = referred.filter { $0.value }.map(\.key)
             let wanted = try directory.served.blobs.want(
-                ids.filter { !erased.contains($0) },
-                referred: Set(referred.keys),
+                ids.filter { referred[$0]?.isErased != true },
+                referred: referred.mapValues(\.storedSize),
                 in: space.id,
                 ControlLedger(directory.served.control, space, nil, at: directory.now)
             )
@@ -93,12 +92,11 @@ struct ServedBlobs {
         let (directory, question) = (directory, question)
         return directory.reading(for: question) { stop in
             let isReferred = try directory.withModels(of: question.space, until: stop) { models in
-                try models.blobReferences(among: [id])[id] == false
+                try models.referredBlobs(among: [id])[id]?.isErased == false
             }
-            guard isReferred,
-                let size = try directory.space(question.space).space
-                    .storedBlobSize(id)
-            else {
+            let blobs = directory.served.blobs
+            guard isReferred, let size = try blobs.wholeSize(id) else {
+                if isReferred, try blobs.isDamaged(id) { throw Self.damaged }
                 throw Problem(
                     .notFound,
                     "This space has no such blob, or its bytes have not come yet.",
@@ -112,6 +110,10 @@ struct ServedBlobs {
                 isCached: true
             ).answer(to: question.request)
         }
+    }
+
+    private static var damaged: Problem {
+        Problem(.damaged, "The bytes of this blob are damaged on the server.")
     }
 
     private func put(_ id: Hash32) throws -> HTTPAnswer {
@@ -195,7 +197,7 @@ extension ServedDirectory {
 
     private func refers(_ space: NamedSpace, to id: Hash32) throws -> Bool {
         try withModels(of: space, until: BuildStop()) { models in
-            try models.blobReferences(among: [id])[id] == false
+            try models.referredBlobs(among: [id])[id]?.isErased == false
         }
     }
 }

@@ -74,7 +74,8 @@ extension ServedDirectory {
         var reply = HTTPAnswer.fresh(
             problem?.kind.status ?? 200,
             .message,
-            headers: Self.permissionHeaders(question.token) + (problem?.standardHeaders ?? []),
+            headers: Self.permissionHeaders(question.token) + lossHeaders
+                + (problem?.standardHeaders ?? []),
             .bytes(answer.bytes)
         )
         reply.cause = problem?.cause
@@ -104,9 +105,18 @@ extension ServedDirectory {
                 let seconds = Int64(wait ?? UInt64(Limits.newsWaitSecondsMax))
                 return .wait(for: space.bell, until: .now + .seconds(seconds))
             }
-            return .answer(.fresh(204, nil))
+            return .answer(.fresh(204, nil, headers: lossHeaders))
         }
-        return .answer(.json(try outline(question)))
+        var answer = HTTPAnswer.json(try outline(question))
+        answer.headers += lossHeaders
+        return .answer(answer)
+    }
+
+    /// Says that a replica has to ask again about blobs that were here.
+    private var lossHeaders: [(name: String, value: String)] {
+        // What cannot be read now is said with the next answer.
+        guard let mark = try? served.blobs.lossMark() else { return [] }
+        return [(name: "Diario-Blobs-Lost", value: mark)]
     }
 
     /// What a space is, as an object.

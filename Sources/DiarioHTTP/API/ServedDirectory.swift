@@ -387,7 +387,7 @@ enum CrossOrigin {
         (
             name: "Access-Control-Expose-Headers",
             value: "Stream-Next-Offset, Stream-Up-To-Date, Stream-Cursor, ETag, Retry-After, "
-                + "Content-Range, Upload-Offset"
+                + "Content-Range, Upload-Offset, Diario-Blobs-Lost"
         ),
     ]
 

@@ -35,7 +35,10 @@ struct BackupListing {
         add([LogPaths.format], .fixed)
         try addLog()
         try addTree(LogPaths.packs)
-        let blobs = try names(LogPaths.blobs).filter { Hash32(text: $0) != nil }
+        // Damaged ones too: nobody may have better bytes.
+        let blobs = try names(LogPaths.blobs).filter { name in
+            Hash32(text: name) != nil || LogPaths.damagedBlob(name) != nil
+        }
         add(blobs.map { LogPaths.blobs + "/" + $0 }, .fixed)
         for name in try names(LogPaths.spaces) {
             if let space = SpaceID(text: name) { try add(space) }

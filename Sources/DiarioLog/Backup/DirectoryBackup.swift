@@ -1,6 +1,7 @@
 // A backup is made of files that have two names, which the page has not.
 #if !hasFeature(Embedded)
 package import DiarioCore
+package import DiarioCrypto
 import DiarioFrames
 package import DiarioStorage
 
@@ -288,6 +289,83 @@ package struct DirectoryBackup {
     }
 
     // MARK: The end
+
+    /// A blob whose bytes are damaged at the source.
+    package struct DamagedBlob: Sendable {
+        package let id: Hash32
+        /// Whether the backup has right ones all the same, as the one before had.
+        package let isKept: Bool
+    }
+
+    /// Leaves damaged blobs out, once all is copied; in place of each comes that of the backup
+    /// before, if it is whole.
+    ///
+    /// At the source such bytes lose their name, so that the next sync brings right ones.
+    package mutating func mendBlobs(
+        drawing entropy: any EntropySource
+    ) throws(LogError) -> [DamagedBlob] {
+        let blobs = BlobStore(in: source, entropy: entropy, isReadOnly: source.isReadOnly)
+        var damaged: [DamagedBlob] = []
+        // Some may have lost their names since they were listed.
+        let aside = try blobs.damaged().map { LogPaths.damagedBlob($0) }
+        for path in wanted.union(aside).sorted() {
+            let name = String(path.dropFirst(LogPaths.blobs.utf8.count + 1))
+            guard path.hasPrefix(LogPaths.blobs + "/") else { continue }
+            if let id = LogPaths.damagedBlob(name) {
+                // Right bytes came to the source meanwhile, or again.
+                if wanted.contains(LogPaths.blob(id)) {
+                    wanted.remove(path)
+                    continue
+                }
+                damaged.append(try mend(id, from: path))
+            } else if let id = Hash32(text: name), isFresh(path),
+                try !isWhole(id, in: Self.stagingName)
+            {
+                guard try blobs.findWhole(id) == nil else {
+                    throw .corrupt(BlobStore.fault(of: id, in: path))
+                }
+                damaged.append(try mend(id, from: path))
+            }
+        }
+        return damaged
+    }
+
+    /// The bytes at `path` of the copy are damaged ones of a blob.
+    private mutating func mend(_ id: Hash32, from path: String) throws(LogError) -> DamagedBlob {
+        let (right, wrong) = (LogPaths.blob(id), LogPaths.damagedBlob(id))
+        let isKept = hasPrevious ? try isWhole(id, in: LogPaths.directoryName) : false
+        wanted.remove(path)
+        wanted.insert(isKept ? right : wrong)
+        do throws(StorageError) {
+            let root = Self.stagingName + "/"
+            if isKept {
+                let old = LogPaths.directoryName + "/" + right
+                try Files.removeTree(root + right, in: target)
+                if try !target.addName(root + right, to: old) {
+                    let file = BackupListing.File(path: right, kind: .fixed)
+                    try write(try target.open(old, .read), to: file) { _ in }
+                }
+            } else if path == right {
+                try target.rename(root + right, to: root + wrong)
+                unsynced.insert(wrong)
+            } else if try !target.exists(root + wrong) {
+                wanted.remove(wrong)
+            }
+        } catch {
+            throw .storage(error)
+        }
+        return DamagedBlob(id: id, isKept: isKept)
+    }
+
+    private func isWhole(_ id: Hash32, in folder: String) throws(LogError) -> Bool {
+        let path = folder + "/" + LogPaths.blob(id)
+        let stored = try storing { () throws(StorageError) -> StoredBlob? in
+            guard try target.exists(path) else { return nil }
+            let file = try target.open(path, .read)
+            return StoredBlob(file, id: id, size: try file.size())
+        }
+        return try stored?.matchesID() ?? false
+    }
 
     /// Whether a file is another one than the backup before has, so that nobody has checked it.
     package func isFresh(_ path: String) -> Bool { fresh.contains(path) }

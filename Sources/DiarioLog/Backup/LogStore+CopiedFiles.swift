@@ -10,7 +10,7 @@ extension LogStore {
     /// Checks the files of all spaces, each for itself, without reading events one by one; gives
     /// the spaces.
     ///
-    /// Of segments and blobs only those are read of which `isFresh` says that they are new.
+    /// Of segments only those are read of which `isFresh` says that they are new.
     /// - Throws: `.corrupt` with the first fault.
     package func checkCopied(_ isFresh: (_ path: String) -> Bool) throws(LogError) -> [SpaceID] {
         if let fault = self.fault { throw .corrupt(fault) }
@@ -24,9 +24,6 @@ extension LogStore {
             for pack in adopted where packs.insert(pack).inserted { try check(pack) }
             if let fault = try segmentFault(of: space, isFresh) { throw .corrupt(fault) }
             if let fault = try smallFault(of: space) { throw .corrupt(fault) }
-        }
-        for id in try blobs.ids() where isFresh(LogPaths.blob(id)) {
-            if let fault = try blobs.fault(of: id) { throw .corrupt(fault) }
         }
         return spaces
     }

@@ -73,6 +73,7 @@ package final class BlobArrival {
             // Before it has its name, which says that the bytes are there.
             try file.sync()
             try directory.rename(path, to: LogPaths.blob(id))
+            try BlobStore.forgetDamage(of: id, in: directory)
             try directory.syncDirectory(LogPaths.blobs)
             return .whole
         } catch {

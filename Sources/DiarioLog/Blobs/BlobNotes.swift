@@ -26,12 +26,15 @@ package struct BlobNotes: Equatable, Sendable {
     package let epoch: UInt64
     /// When it was asked about all of them.
     package let asked: Timestamp
+    /// The text that the server sent then for what it lost; it changes when that loses something.
+    package let losses: String?
     package var notes: [Hash32: Note] = [:]
 
-    package init(server: String, epoch: UInt64, asked: Timestamp) {
+    package init(server: String, epoch: UInt64, asked: Timestamp, losses: String?) {
         self.server = server
         self.epoch = epoch
         self.asked = asked
+        self.losses = losses
     }
 
     /// Notes of what a person sees come first, if there are too many.
@@ -41,6 +44,7 @@ package struct BlobNotes: Equatable, Sendable {
         ]
         let urgent = notes.filter { $0.value != .sent }
         let known = notes.filter { $0.value == .sent }
+        if let losses { lines.append(("losses", Self.line(losses))) }
         for (id, note) in (Array(urgent) + Array(known)).prefix(Limits.blobNoteCountMax) {
             switch note {
             case .sent: lines.append((id.text, "sent"))
@@ -58,7 +62,12 @@ package struct BlobNotes: Equatable, Sendable {
             let epoch = lines["epoch"].flatMap({ UInt64($0) }),
             let asked = lines["asked"].flatMap({ Int64($0) })
         else { return nil }
-        self.init(server: server, epoch: epoch, asked: Timestamp(milliseconds: asked))
+        self.init(
+            server: server,
+            epoch: epoch,
+            asked: Timestamp(milliseconds: asked),
+            losses: lines["losses"]
+        )
         for (name, value) in lines {
             guard let id = Hash32(text: name) else { continue }
             switch value {
@@ -103,7 +112,7 @@ package final class BlobFinder {
             if case .refused = note { return .refused }
             return .here
         }
-        if note == .coming { return .coming }
+        if note == .coming || note == .sent { return .coming }
         return try blobs.arrivedSize(of: id, in: space) > 0 ? .coming : .missing
     }
 

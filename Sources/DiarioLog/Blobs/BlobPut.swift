@@ -84,6 +84,7 @@ package final class BlobPut {
             try file.sync()
             try directory.rename(path, to: LogPaths.blob(blob.id))
             isFinished = true
+            try BlobStore.forgetDamage(of: blob.id, in: directory)
             try directory.syncDirectory(LogPaths.blobs)
         } catch {
             throw .storage(error)

@@ -53,19 +53,24 @@ package struct BlobStore: Sendable {
 
     /// The ids of all blobs that are here, in order.
     package func ids() throws(LogError) -> [Hash32] {
-        try storing { () throws(StorageError) in
-            guard try directory.exists(LogPaths.blobs) else { return [] }
-            return try directory.list(LogPaths.blobs).compactMap { Hash32(text: $0) }
-        }
+        try names().compactMap { Hash32(text: $0) }
     }
 
     /// The damage of a blob, of which all bytes are read; nil if there is none.
     package func fault(of id: Hash32) throws(LogError) -> Fault? {
         guard let stored = try find(id), try !stored.matchesID() else { return nil }
-        let what =
-            "SHA-256 of the blob is not its name; get it again, or remove it: "
-            + "diario blob drop \(id.text)"
-        return Fault(file: LogPaths.blob(id), offset: 0, what: what)
+        return Self.fault(of: id, in: LogPaths.blob(id))
+    }
+
+    static func fault(of id: Hash32, in file: String) -> Fault {
+        Fault(file: file, offset: 0, what: "SHA-256 of the bytes is not the blob's name")
+    }
+
+    private func names() throws(LogError) -> [String] {
+        try storing { () throws(StorageError) in
+            guard try directory.exists(LogPaths.blobs) else { return [] }
+            return try directory.list(LogPaths.blobs)
+        }
     }
 
     /// Copies the bytes of a blob of another directory, which were compared with its id.
@@ -90,14 +95,17 @@ package struct BlobStore: Sendable {
     /// Durable when it returns.
     package func drop(_ id: Hash32) throws(LogError) -> Bool {
         guard !isReadOnly else { throw .readOnly }
-        do throws(StorageError) {
-            try directory.remove(LogPaths.blob(id))
-            try directory.syncDirectory(LogPaths.blobs)
-            return true
-        } catch {
-            guard case .notFound = error else { throw .storage(error) }
-            return false
+        let names = try storing { () throws(StorageError) -> [String] in
+            var names: [String] = []
+            for path in [LogPaths.blob(id), LogPaths.damagedBlob(id)]
+            where try directory.exists(path) { names.append(path) }
+            return names
         }
+        try storing { () throws(StorageError) in
+            for name in names { try Files.removeTree(name, in: directory) }
+            if !names.isEmpty { try directory.syncDirectory(LogPaths.blobs) }
+        }
+        return !names.isEmpty
     }
 
     /// Removes what programs left that ended while they wrote a blob.
@@ -112,8 +120,11 @@ package struct BlobStore: Sendable {
                 defer { lock.release() }
                 try Files.removeTree(path, in: directory)
             }
-            // Those of a space that is gone, or that another one took the place of.
             for name in try directory.list(LogPaths.blobs) {
+                if let id = LogPaths.damagedBlob(name), try directory.exists(LogPaths.blob(id)) {
+                    try Files.removeTree(LogPaths.damagedBlob(id), in: directory)
+                }
+                // Those of a space that is gone, or that another one took the place of.
                 guard let part = LogPaths.blobPart(name),
                     try !directory.exists(LogPaths.manifest(part.space))
                 else { continue }
@@ -123,9 +134,100 @@ package struct BlobStore: Sendable {
     }
 }
 
+// MARK: - Damage
+
+extension BlobStore {
+    /// The stored bytes of a blob that should have this many; nil if they are not here, or damaged.
+    ///
+    /// Who gave the size may be wrong too: where there are more or fewer, the hash decides.
+    package func find(_ id: Hash32, sized size: Int64?) throws(LogError) -> StoredBlob? {
+        guard let stored = try find(id) else { return nil }
+        return size == nil || size == stored.size ? stored : try whole(stored)
+    }
+
+    /// The stored bytes of a blob, all of which are read; nil if they are not here, or damaged.
+    package func findWhole(_ id: Hash32) throws(LogError) -> StoredBlob? {
+        guard let stored = try find(id) else { return nil }
+        return try whole(stored)
+    }
+
+    private func whole(_ stored: StoredBlob) throws(LogError) -> StoredBlob? {
+        if try stored.matchesID() { return stored }
+        try setAside(stored)
+        return nil
+    }
+
+    /// Takes the name of a blob from damaged bytes, so that it counts as missing everywhere and is
+    /// brought again; the bytes are kept until it is here.
+    ///
+    /// Does nothing where nothing may be written, and in a backup, which stays as it is.
+    private func setAside(_ stored: StoredBlob) throws(LogError) {
+        guard !isReadOnly, !directory.isReadOnly else { return }
+        let id = stored.id
+        do throws(StorageError) {
+            guard try !directory.exists(LogPaths.backup) else { return }
+            let identity = try stored.file.identity
+            // Unless somebody has brought the right ones meanwhile.
+            guard try directory.open(LogPaths.blob(id), .read).identity == identity else { return }
+            try directory.rename(LogPaths.blob(id), to: LogPaths.damagedBlob(id))
+            try directory.syncDirectory(LogPaths.blobs)
+            var text = id.text
+            if let identity { text += " \(identity.inode) \(identity.birthNanoseconds)" }
+            let mark = SHA256.hash(Array(text.utf8).span).text.utf8.prefix(16)
+            try Files.replace(LogPaths.lostBlobs, with: Array(mark), in: directory)
+        } catch {
+            guard case .notFound = error else { throw .storage(error) }
+        }
+    }
+
+    /// A text that is another one once bytes were set aside; nil if none ever were.
+    ///
+    /// So a replica knows when to ask its server again about what that had.
+    package func lossMark() throws(LogError) -> String? {
+        do throws(StorageError) {
+            let bytes = try Files.contents(of: LogPaths.lostBlobs, in: directory, sizeMax: 16)
+            return String(decoding: bytes, as: UTF8.self)
+        } catch {
+            switch error {
+            case .notFound, .tooLarge: return nil
+            default: throw .storage(error)
+            }
+        }
+    }
+
+    /// True if the blob is not here because its bytes were damaged.
+    package func isDamaged(_ id: Hash32) throws(LogError) -> Bool {
+        try storing { () throws(StorageError) in
+            guard try directory.exists(LogPaths.damagedBlob(id)) else { return false }
+            return try !directory.exists(LogPaths.blob(id))
+        }
+    }
+
+    /// The blobs that are not here because their bytes were damaged.
+    package func damaged() throws(LogError) -> [Hash32] {
+        let names = Set(try names())
+        return names.compactMap { LogPaths.damagedBlob($0) }.filter { !names.contains($0.text) }
+            .sorted { $0.text < $1.text }
+    }
+
+    /// The damage of a blob whose bytes were set aside.
+    package func faultAside(of id: Hash32) -> Fault {
+        Self.fault(of: id, in: LogPaths.damagedBlob(id))
+    }
+
+    /// Forgets damaged bytes of a blob that is here.
+    static func forgetDamage(
+        of id: Hash32,
+        in directory: any LogDirectory
+    ) throws(StorageError) {
+        let path = LogPaths.damagedBlob(id)
+        if try directory.exists(path) { try Files.removeTree(path, in: directory) }
+    }
+}
+
 /// The stored bytes of one blob.
 package struct StoredBlob {
-    private let file: any LogFile
+    let file: any LogFile
     package let id: Hash32
     /// Of the stored bytes.
     package let size: Int64
@@ -134,6 +236,25 @@ package struct StoredBlob {
         self.file = file
         self.id = id
         self.size = size
+    }
+
+    /// What tells whether somebody replaced or changed the bytes since; nil where nothing does.
+    package var version: Version? {
+        get throws(LogError) {
+            do throws(StorageError) {
+                guard let identity = try file.identity, let time = try file.modifiedNanoseconds
+                else { return nil }
+                return Version(identity: identity, size: size, modifiedNanoseconds: time)
+            } catch {
+                throw .storage(error)
+            }
+        }
+    }
+
+    package struct Version: Hashable, Sendable {
+        let identity: FileIdentity
+        let size: Int64
+        let modifiedNanoseconds: Int64
     }
 
     /// Appends stored bytes to `output`; fewer only at their end.

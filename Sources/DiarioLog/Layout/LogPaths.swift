@@ -17,6 +17,16 @@ package enum LogPaths {
     package static let blobs = "blobs"
     /// The stored bytes of a blob.
     package static func blob(_ id: Hash32) -> String { "\(blobs)/\(id.text)" }
+    /// Bytes that had the name of a blob, and were found to be others.
+    static func damagedBlob(_ id: Hash32) -> String { blob(id) + damagedBlobSuffix }
+    /// The blob of which a file in `blobs` has damaged bytes; nil if it is another file.
+    static func damagedBlob(_ name: String) -> Hash32? {
+        guard name.hasSuffix(damagedBlobSuffix) else { return nil }
+        return Hash32(text: String(name.dropLast(damagedBlobSuffix.utf8.count)))
+    }
+    private static let damagedBlobSuffix = ".damaged"
+    /// A text that changes whenever damaged bytes lose the name of a blob.
+    static let lostBlobs = "\(blobs)/lost"
     /// A lock; the file of this name with ".new" is a blob that its holder writes.
     static func blobPut(_ number: Int) -> String { "\(blobs)/put-\(number)" }
     /// The beginning of a blob that comes for a space; it is continued until it is whole.

@@ -14,10 +14,15 @@ package enum BlobModel {
             guard index + 1 == types.count || types[index + 1].name != type.name else { continue }
             blocks += "-- on \(type.name)\n"
             for blob in type.blobs {
+                let size = ":\(blob.name)Size"
+                // The bytes that are stored of so many (schema/format/blobs.md, section 3).
+                let storedSize =
+                    blob.isPublic
+                    ? size : "8 + \(size) + 16 * max(1, (\(size) + 65535) / 65536)"
                 // An id of another size came from a program that does not keep to the schema.
                 blocks += """
                     INSERT INTO \(name) SELECT :_origin, '\(blob.name)', :\(blob.name)Id, \
-                    \(blob.isPublic ? "0" : ":\(blob.name)Key IS NULL")
+                    \(storedSize), \(blob.isPublic ? "0" : ":\(blob.name)Key IS NULL")
                     WHERE length(:\(blob.name)Id) = 32;
 
                     """
@@ -25,9 +30,9 @@ package enum BlobModel {
         }
         guard !blocks.isEmpty else { return nil }
         let text = """
-            -- readmodel \(name) version 1: which event refers to which blob
+            -- readmodel \(name) version 2: which event refers to which blob
             CREATE TABLE \(name) (
-                origin TEXT NOT NULL, field TEXT NOT NULL, id BLOB NOT NULL,
+                origin TEXT NOT NULL, field TEXT NOT NULL, id BLOB NOT NULL, storedSize INTEGER,
                 isErased INTEGER NOT NULL, PRIMARY KEY (origin, field)
             ) STRICT;
             CREATE INDEX \(name)_id ON \(name) (id);

@@ -5,12 +5,28 @@ import Synchronization
 
 /// What is written down of the blobs that come to one space: schema/format/control.md, section 10.
 package protocol BlobLedger {
-    /// Notes that a blob comes; throws a refusal if a quota has no room for it.
-    func begin(_ id: Hash32, size: Int64) throws
-    /// Those of these blobs that were sent, whole or not, with their sizes as noted.
-    func sent(among ids: [Hash32]) throws -> [Hash32: Int64]
+    /// Notes that a blob comes, or that all of its bytes have come; throws a refusal if a quota has
+    /// no room for it.
+    func note(_ id: Hash32, _ sent: SentBlob) throws
+    /// Those of these blobs that were sent, whole or not.
+    func sent(among ids: [Hash32]) throws -> [Hash32: SentBlob]
+    /// Forgets that a blob comes, unless it has come.
+    func giveUp(_ id: Hash32) throws
     /// Forgets a blob; true if another space was sent it too.
     func forget(_ id: Hash32) throws -> Bool
+}
+
+/// A blob that was sent to a space.
+package struct SentBlob: Hashable, Sendable {
+    /// All stored bytes.
+    package let size: Int64
+    /// True once whoever sent it has shown that they have all bytes of it.
+    package let isWhole: Bool
+
+    package init(size: Int64, isWhole: Bool) {
+        self.size = size
+        self.isWhole = isWhole
+    }
 }
 
 /// The blobs that come to the spaces of a server, part by part: schema/format/http.md, section 10.
@@ -20,6 +36,8 @@ package protocol BlobLedger {
 package final class ArrivingBlobs: Sendable {
     private let blobs: BlobStore
     private let slots = Mutex<[BlobPart: Slot]>([:])
+    /// Blobs whose bytes were read and are right, as their files were then.
+    private let checked = Mutex<[Hash32: StoredBlob.Version]>([:])
 
     /// The place of one blob that comes.
     private final class Slot: Sendable {
@@ -52,17 +70,21 @@ package final class ArrivingBlobs: Sendable {
         package var here: [Hash32: Int64] = [:]
     }
 
-    /// What is missing of these blobs, of which events refer to those in `referred`.
+    /// What is missing of these blobs, of which events refer to those in `referred`, with the sizes
+    /// that they say.
     package func want(
         _ ids: [Hash32],
-        referred: Set<Hash32>,
+        referred: [Hash32: Int64?],
         in space: SpaceID,
         _ ledger: some BlobLedger
     ) throws -> Wanted {
         let sent = try ledger.sent(among: ids)
         var wanted = Wanted()
         for id in ids {
-            if sent[id] != nil || referred.contains(id), let stored = try blobs.find(id) {
+            let size = sent[id].flatMap { $0.isWhole ? $0.size : nil }
+            if size != nil || referred[id] != nil,
+                let stored = try find(id, sized: size ?? referred[id] ?? nil)
+            {
                 wanted.here[id] = stored.size
             } else {
                 wanted.missing[id] = try blobs.arrivedSize(of: id, in: space)
@@ -71,9 +93,44 @@ package final class ArrivingBlobs: Sendable {
         return wanted
     }
 
+    // MARK: Damage
+
+    /// The stored bytes of a blob that should have this many; nil if they are not here, or damaged.
+    private func find(_ id: Hash32, sized size: Int64?) throws -> StoredBlob? {
+        guard let stored = try blobs.find(id) else { return nil }
+        // An event may say another size, and each time the hash would decide.
+        return size == nil || size == stored.size ? stored : try whole(id)
+    }
+
+    /// The stored bytes of a blob; nil if they are not here, or damaged.
+    ///
+    /// All bytes are read, unless they were before and nobody has written the file since.
+    package func whole(_ id: Hash32) throws -> StoredBlob? {
+        guard let stored = try blobs.find(id) else { return nil }
+        let version = try stored.version
+        if let version, version == checked.withLock({ $0[id] }) { return stored }
+        guard let whole = try blobs.findWhole(id) else { return nil }
+        checked.withLock { checked in
+            if checked.count >= Limits.blobCheckCountMax { checked.removeAll() }
+            checked[id] = version
+        }
+        return whole
+    }
+
+    /// The number of its bytes; nil if they are not here, or damaged.
+    package func wholeSize(_ id: Hash32) throws -> Int64? { try whole(id)?.size }
+
+    /// True if the blob is not here because its bytes were damaged.
+    package func isDamaged(_ id: Hash32) throws -> Bool { try blobs.isDamaged(id) }
+
+    /// A text that is another one once bytes were lost; nil if none ever were.
+    package func lossMark() throws -> String? { try blobs.lossMark() }
+
+    // MARK: Arrival
+
     /// Takes the next part of a blob of `size` stored bytes.
     ///
-    /// What it says is whole survives a power cut.
+    /// What it says is whole survives a power cut. A part that changes nothing leaves nothing.
     package func take(
         _ bytes: [UInt8],
         at offset: Int64,
@@ -82,17 +139,35 @@ package final class ArrivingBlobs: Sendable {
         in space: SpaceID,
         _ ledger: some BlobLedger
     ) throws -> Taken {
-        let noted = try ledger.sent(among: [id])[id]
-        if noted != nil, try blobs.contains(id) { return .known }
-        // Another size than was counted would be outside of every quota.
-        if noted != size { try ledger.begin(id, size: size) }
+        var noted = try ledger.sent(among: [id])[id]
+        if noted?.isWhole == true, try whole(id) != nil { return .known }
+        if try blobs.arrivedSize(of: id, in: space) == 0 {
+            guard offset == 0 else { return .elsewhere(0) }
+            guard !bytes.isEmpty || size == 0 else { return .more(from: 0) }
+            // All at once: wrong ones are seen before anything is written.
+            if bytes.count == size {
+                guard SHA256.hash(bytes.span) == id else { return .wrong }
+                noted = SentBlob(size: size, isWhole: true)
+                try ledger.note(id, SentBlob(size: size, isWhole: true))
+            }
+        }
+        if noted?.size != size {
+            // Another size than was counted would be outside of every quota.
+            noted = SentBlob(size: size, isWhole: false)
+            try ledger.note(id, SentBlob(size: size, isWhole: false))
+        }
         let part = BlobPart(id: id, space: space)
         let slot = slot(part)
         let taken = try slot.arrival.withLockIfAvailable { kept in
             try write(bytes, at: offset, of: part, size: size, &kept)
         }
         switch taken {
-        case .whole, .wrong: slots.withLock { $0[part] = nil }
+        case .whole:
+            slots.withLock { $0[part] = nil }
+            if noted?.isWhole != true { try ledger.note(id, SentBlob(size: size, isWhole: true)) }
+        case .wrong:
+            slots.withLock { $0[part] = nil }
+            try ledger.giveUp(id)
         default: break
         }
         return taken ?? .busy

@@ -1,4 +1,5 @@
 package import DiarioCore
+package import DiarioCrypto
 import DiarioEngine
 import DiarioLog
 import DiarioStorage
@@ -11,6 +12,17 @@ extension DataFolder {
         /// Bytes that the backup before had already.
         package let keptSize: Int
         package let spaces: [(id: SpaceID, head: UInt64, pending: Int)]
+        /// Those of the source.
+        package let damagedBlobs: [DamagedBlob]
+    }
+
+    /// A blob that is damaged in the folder that was copied.
+    package struct DamagedBlob {
+        package let id: Hash32
+        /// Below `.diario`.
+        package let file: String
+        /// Whether the backup has a good copy.
+        package let isKept: Bool
     }
 
     /// Copies all of the folder into the one at `target`, as it is at one moment.
@@ -29,12 +41,16 @@ extension DataFolder {
         let older = try backup.older(ControlFile.name)
         var others: [String] = []
         let spaces: [(id: SpaceID, head: UInt64, pending: Int)]
+        let damagedBlobs: [DamagedBlob]
         do {
             // Together with the log, so that it knows each replica that has events there.
             try backup.copyRest(wrapping: { $0 as any Error }) { path throws(any Error) in
                 let made = try POSIXDirectory(path: path, access: .readWrite)
                 let isThere = try ControlFile.copy(of: source, to: made, older: older)
                 if isThere { others.append(ControlFile.name) }
+            }
+            damagedBlobs = try backup.mendBlobs(drawing: SystemEntropy()).map {
+                DamagedBlob(id: $0.id, file: LogPaths.blob($0.id), isKept: $0.isKept)
             }
             spaces = try check(backup, with: others)
         } catch {
@@ -46,7 +62,8 @@ extension DataFolder {
             at: now,
             copiedSize: backup.copiedSize,
             keptSize: backup.keptSize,
-            spaces: spaces
+            spaces: spaces,
+            damagedBlobs: damagedBlobs
         )
     }
 

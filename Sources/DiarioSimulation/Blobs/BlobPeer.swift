@@ -31,7 +31,12 @@ final class BlobDevice {
 final class BlobServer {
     let disk = CrashDisk(machineID: "server")
     var referred: Set<Hash32> = []
+    var lossMark: String? {
+        get throws { try arriving.lossMark() }
+    }
     let ledger: SimulatedLedger
+    /// The stored bytes of each blob, as its event says them.
+    var sizes: [Hash32: Int64] = [:]
     /// What it has in memory, which a crash takes.
     private(set) var arriving: ArrivingBlobs
 
@@ -48,7 +53,9 @@ final class BlobServer {
     func answer(_ request: BlobRequest, in space: SpaceID) throws -> BlobReply {
         switch request {
         case .want(let ids):
-            let wanted = try arriving.want(ids, referred: referred, in: space, ledger)
+            var known: [Hash32: Int64?] = [:]
+            for id in referred { known.updateValue(sizes[id], forKey: id) }
+            let wanted = try arriving.want(ids, referred: known, in: space, ledger)
             return .wanted(missing: wanted.missing, here: wanted.here)
         case .send(let id, let offset, let size, let bytes):
             do {
@@ -70,7 +77,9 @@ final class BlobServer {
                 return .refused(refusal.message)
             }
         case .fetch(let id, let range):
-            guard referred.contains(id), let stored = try blobs.find(id) else { return .missing }
+            guard referred.contains(id), let stored = try arriving.whole(id) else {
+                return .missing
+            }
             var bytes: [UInt8] = []
             let end = min(range.upperBound, stored.size)
             try stored.read(min(range.lowerBound, end)..<end, into: &bytes)
@@ -83,24 +92,30 @@ final class BlobServer {
 final class SimulatedLedger: BlobLedger {
     private let quota: Int64
     /// With the time of its first part.
-    private(set) var sizes: [Hash32: (size: Int64, began: Int64)] = [:]
+    private(set) var sizes: [Hash32: (sent: SentBlob, began: Int64)] = [:]
     var now: Int64 = 0
 
     init(quota: Int64) { self.quota = quota }
 
-    var total: Int64 { sizes.values.reduce(0) { $0 + $1.size } }
+    var total: Int64 { sizes.values.reduce(0) { $0 + $1.sent.size } }
     var isWithinQuota: Bool { total <= quota }
 
-    func begin(_ id: Hash32, size: Int64) throws {
+    func note(_ id: Hash32, _ sent: SentBlob) throws {
         let known = sizes[id]
-        guard size <= quota - (total - (known?.size ?? 0)) else {
+        guard sent.size <= quota - (total - (known?.sent.size ?? 0)) else {
             throw Refusal(.full, "beyond the quota")
         }
-        sizes[id] = (size, known?.began ?? now)
+        // As in a control file, one that has come keeps its row beside that of one that comes.
+        if !sent.isWhole, known?.sent.isWhole == true { return }
+        sizes[id] = (sent, known?.began ?? now)
     }
 
-    func sent(among ids: [Hash32]) throws -> [Hash32: Int64] {
-        sizes.filter { ids.contains($0.key) }.mapValues(\.size)
+    func sent(among ids: [Hash32]) throws -> [Hash32: SentBlob] {
+        sizes.filter { ids.contains($0.key) }.mapValues(\.sent)
+    }
+
+    func giveUp(_ id: Hash32) throws {
+        if sizes[id]?.sent.isWhole == false { sizes[id] = nil }
     }
 
     func forget(_ id: Hash32) throws -> Bool {

@@ -26,6 +26,15 @@ package final class BlobWorld {
     private var contents: [Hash32: [UInt8]] = [:]
     /// Blobs whose events the server will refuse.
     private var unwanted: Set<Hash32> = []
+    /// Those of which a bit flipped or bytes were cut off, on a device or, as nil, on the server.
+    private var damaged: Set<Damage> = []
+    /// Those that were ever damaged somewhere.
+    private var lost: Set<Hash32> = []
+
+    private struct Damage: Hashable {
+        let device: Int?
+        let id: Hash32
+    }
     /// Requests that may come again, late.
     private var earlier: [BlobRequest] = []
     /// What happened, for a look at a broken world.
@@ -40,6 +49,7 @@ package final class BlobWorld {
         package var losses = 0
         package var cuts = 0
         package var swept = 0
+        package var flips = 0
     }
 
     private let trace: Trace
@@ -69,6 +79,10 @@ package final class BlobWorld {
             if number.isMultiple(of: 4) { try checkStores() }
         }
         try settle()
+        // What was whole everywhere is damaged here and there, and comes back without a wait.
+        for _ in 0..<random.below(6) { try spoil() }
+        try find()
+        try exchangeAll()
     }
 
     private var time: Timestamp { Timestamp(milliseconds: 1_700_000_000_000 + now) }
@@ -83,7 +97,7 @@ package final class BlobWorld {
         case 16: try repeatEarlier()
         case 17: try sendWrongBytes()
         case 18: try sweep()
-        default: erase()
+        default: if random.oneIn(2) { erase() } else { try spoil() }
         }
     }
 
@@ -96,6 +110,7 @@ package final class BlobWorld {
         try put.write(bytes.span)
         let id = try put.finish().id
         contents[id] = bytes
+        server.sizes[id] = Int64(size)
         trace.add("device \(device.number) puts \(name(id)), \(size) bytes")
         if random.oneIn(6) { unwanted.insert(id) }
         device.referred.insert(id)
@@ -125,10 +140,13 @@ package final class BlobWorld {
         var session = try BlobSession(
             device.blobs,
             space,
-            referred: device.referred.sorted { $0.text < $1.text },
+            referred: device.referred.sorted { $0.text < $1.text }.map { id in
+                (id, contents[id].map { Int64($0.count) })
+            },
             knowing: device.notes,
             of: "server",
             epoch: 0,
+            losses: try server.lossMark,
             at: time
         )
         session.partSize = partSize
@@ -293,6 +311,28 @@ package final class BlobWorld {
         }
     }
 
+    /// Flips a bit of a blob that lies on a disk, or cuts it.
+    private func spoil() throws {
+        let device = random.oneIn(2) ? random.pick(devices) : nil
+        let (disk, blobs) = (device?.disk ?? server.disk, device?.blobs ?? server.blobs)
+        let ids = try blobs.ids().filter { contents[$0]?.isEmpty == false }
+        guard !ids.isEmpty else { return }
+        let (id, path) = { ($0, LogPaths.blobs + "/" + $0.text) }(random.pick(ids))
+        let size = contents[id]?.count ?? 0
+        trace.add(
+            "\(name(id)) is damaged on \(device.map { "device \($0.number)" } ?? "the server")"
+        )
+        counts.flips += 1
+        damaged.insert(Damage(device: device?.number, id: id))
+        if random.oneIn(2) {
+            let file = try disk.open(path, .readWrite)
+            try file.truncate(to: Int64(random.below(size)))
+            try file.sync()
+        } else if try disk.open(path, .read).size() == size {
+            try disk.flipBit(random.below(8), at: random.below(size), of: path)
+        }
+    }
+
     private func name(_ id: Hash32) -> String { String(id.text.prefix(6)) }
 
     private func text(_ request: BlobRequest) -> String {
@@ -308,9 +348,9 @@ package final class BlobWorld {
 
     /// Nothing but right bytes lies under an id.
     private func checkStores() throws {
-        let stores = devices.map { ("device \($0.number)", $0.blobs) } + [("server", server.blobs)]
-        for (name, blobs) in stores {
-            for id in try blobs.ids() {
+        for (number, blobs) in devices.map({ ($0.number, $0.blobs) }) + [(nil, server.blobs)] {
+            let name = number.map { "device \($0)" } ?? "the server"
+            for id in try blobs.ids() where !damaged.contains(Damage(device: number, id: id)) {
                 guard try blobs.fault(of: id) == nil else {
                     throw Broken(.content, "\(name) has other bytes under \(id.text)")
                 }
@@ -324,10 +364,30 @@ package final class BlobWorld {
     private func settle() throws {
         // Notes are believed for a day.
         now += 2 * 86_400_000
-        for round in 0..<3 {
+        for device in devices { device.notes = nil }
+        try find()
+        try exchangeAll()
+    }
+
+    /// All damage is found, but that of the sizes of what devices exchange, which they find then.
+    private func find() throws {
+        for id in try server.blobs.ids() { _ = try server.blobs.findWhole(id) }
+        for device in devices {
+            for id in try device.blobs.ids() {
+                let size = contents[id].map { Int64($0.count) }
+                let isCut = try device.blobs.find(id)?.size != size
+                guard !isCut || !server.referred.contains(id) else { continue }
+                _ = try device.blobs.findWhole(id)
+            }
+        }
+        lost.formUnion(damaged.map(\.id))
+        damaged = []
+    }
+
+    private func exchangeAll() throws {
+        for _ in 0..<3 {
             for device in devices {
                 exchangeEvents(device)
-                if round == 0 { device.notes = nil }
                 var requestCount = 0
                 while try !exchange(device, count: 50, isRough: false) {
                     requestCount += 50
@@ -353,7 +413,11 @@ package final class BlobWorld {
                 || devices.contains(where: { other in
                     try other.blobs.contains(id)
                 })
-        else { throw Broken(.kept, "nobody has \(id.text) any more") }
+        else {
+            // The last copy may have been hit.
+            guard !lost.contains(id) else { return }
+            throw Broken(.kept, "nobody has \(id.text) any more")
+        }
         if try hasQuota && !server.blobs.contains(id) { return }
         throw Broken(.settled, "device \(device.number) lacks \(id.text)")
     }

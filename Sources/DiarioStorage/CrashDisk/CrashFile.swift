@@ -38,6 +38,14 @@ final class CrashFile: LogFile {
         }
     }
 
+    var modifiedNanoseconds: Int64? {
+        get throws(StorageError) {
+            try disk.withState { state throws(StorageError) in
+                try state.image(of: node, session).changeCount
+            }
+        }
+    }
+
     /// Nobody but the log's own processes gets at its names here.
     func checkName() throws(StorageError) {}
 

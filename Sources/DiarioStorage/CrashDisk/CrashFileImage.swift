@@ -31,6 +31,8 @@ struct CrashFileImage {
     private var changes: [Change] = []
     /// The number of failed syncs; a handle that has seen fewer has to fail once.
     private(set) var failedSyncCount = 0
+    /// Stands for the time of the last change.
+    private(set) var changeCount: Int64 = 0
 
     init(identity: FileIdentity) { self.identity = identity }
 
@@ -44,10 +46,12 @@ struct CrashFileImage {
     mutating func write(_ data: [UInt8], at offset: Int) {
         guard !data.isEmpty else { return }
         changes.append(.write(offset: offset, bytes: data))
+        changeCount += 1
         Self.overwrite(&bytes, at: offset, with: data[...])
     }
 
     mutating func truncate(to size: Int) {
+        changeCount += 1
         changes.append(.truncate(size: size))
         Self.resize(&bytes, to: size)
     }
@@ -120,11 +124,13 @@ struct CrashFileImage {
         }
         bytes = durable
         changes = []
+        changeCount += 1
     }
 
     mutating func flipBit(_ bit: Int, at offset: Int) {
         precondition(bytes.indices.contains(offset), "only a byte that is there can be flipped")
         bytes[offset] ^= 1 << UInt8(bit)
+        changeCount += 1
         if offset < durable.count { durable[offset] ^= 1 << UInt8(bit) }
     }
 }

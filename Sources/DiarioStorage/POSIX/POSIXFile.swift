@@ -32,11 +32,20 @@ package final class POSIXFile: LogFile {
 
     package var identity: FileIdentity? {
         get throws(StorageError) {
-            var status = diario_file_status()
-            let result = unsafe diario_status(descriptor, &status)
-            guard result >= 0 else { throw StorageError(.stat, path, code: result) }
+            let status = try status()
             return FileIdentity(inode: status.inode, birthNanoseconds: status.birth_nanoseconds)
         }
+    }
+
+    package var modifiedNanoseconds: Int64? {
+        get throws(StorageError) { try status().modified_nanoseconds }
+    }
+
+    private func status() throws(StorageError) -> diario_file_status {
+        var status = diario_file_status()
+        let result = unsafe diario_status(descriptor, &status)
+        guard result >= 0 else { throw StorageError(.stat, path, code: result) }
+        return status
     }
 
     package func checkName() throws(StorageError) {
