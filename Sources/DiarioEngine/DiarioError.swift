@@ -201,7 +201,7 @@ extension DiarioError.Kind {
         self =
             switch error {
             case .erased: .notFound
-            case .cut, .damagedHeader, .damagedChunk: .corrupt
+            case .cut, .damaged, .damagedHeader, .damagedChunk: .corrupt
             case .tooLarge: .tooLarge
             case .notBlob: .invalid
             case .unknownVersion: .incompatible

@@ -105,7 +105,7 @@ import Testing
             case .tooLarge: return "too large"
             case .notBlob: return "no blob"
             case .unknownVersion: return "newer"
-            case .damagedHeader: return "damaged"
+            case .damaged, .damagedHeader: return "damaged"
             case .damagedChunk(let index): return "chunk \(index)"
             case .crypto: return "crypto"
             }
@@ -233,7 +233,7 @@ import Testing
     @Test func eachFaultSaysWhatToDo() {
         let faults: [BlobError] = [
             .erased, .cut(storedSize: 7), .tooLarge(sizeMax: 9), .notBlob, .unknownVersion(2),
-            .damagedHeader, .damagedChunk(3), .crypto(.noCipher), .crypto(.noMemory),
+            .damaged, .damagedHeader, .damagedChunk(3), .crypto(.noCipher), .crypto(.noMemory),
         ]
         #expect(Set(faults.map { $0.message }).count == faults.count)
     }

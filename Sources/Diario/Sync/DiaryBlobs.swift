@@ -100,7 +100,7 @@ public struct DiaryBlobs: Sendable {
         }
         do { return try Self.bytes(of: id, reference, range, of: diary.space) } catch {
             // So that the next sync brings it again.
-            if error.kind == .corrupt { _ = try diary.space.setAside(id) }
+            if error.kind != .notFound { _ = try diary.space.setAside(id) }
             throw error
         }
     }

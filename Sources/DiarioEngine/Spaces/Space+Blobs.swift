@@ -120,10 +120,10 @@ extension Space {
         do throws(LogError) {
             guard let stored = try store.blobs.find(id) else {
                 guard try store.blobs.isDamaged(id) else { return nil }
-                throw .corrupt(store.blobs.faultAside(of: id))
+                throw .blob(.damaged)
             }
             // Of a private one each chunk is checked when it is read.
-            if isPublic, let fault = try store.blobs.fault(of: id) { throw .corrupt(fault) }
+            if isPublic, try !stored.matchesID() { throw .blob(.damaged) }
             let key = key.flatMap { BlobKey($0) }
             return BlobBytes(try stored.content(isPublic: isPublic, key: key, size: size))
         } catch {

@@ -13,6 +13,8 @@ package enum BlobError: Error, Equatable {
     case notBlob
     /// Written in a version of the format that this program does not know.
     case unknownVersion(UInt8)
+    /// SHA-256 of all stored bytes is not the id.
+    case damaged
     /// The header has bytes that no version 1 has.
     case damagedHeader
     /// The chunk does not open: it is damaged, or the key is another blob's.
@@ -24,21 +26,24 @@ package enum BlobError: Error, Equatable {
         switch self {
         case .erased: "the key was erased, and nothing opens the blob any more"
         case .cut(let size):
-            "\(size) stored bytes are not all of the blob: get it again, from another device or "
-                + "a backup"
+            "\(size) stored bytes are not all of the blob; \(Self.remedy)"
         case .tooLarge(let sizeMax):
             "it has more bytes than the \(sizeMax) that are allowed: make it smaller"
         case .notBlob:
             "these are not the bytes of a private blob: they may be a public one, which has no key"
         case .unknownVersion(let version):
             "version \(version) of a blob is unknown: a newer program wrote this; update this one"
-        case .damagedHeader: "the first 8 bytes of the blob are damaged: get it again"
+        case .damaged: "the bytes are damaged; \(Self.remedy)"
+        case .damagedHeader: "the first 8 bytes of the blob are damaged; \(Self.remedy)"
         case .damagedChunk(let index):
             "chunk \(index) does not open: if the blob's SHA-256 is its id, the key is another "
-                + "blob's, else bytes are damaged; get it again"
+                + "blob's, else bytes are damaged; \(Self.remedy)"
         case .crypto(let error): error.message
         }
     }
+
+    /// Sync brings a blob again whose damage was found.
+    private static let remedy = "get it again: diario verify --blobs, and then diario sync"
 }
 
 /// The key of one private blob: 32 secret bytes.
