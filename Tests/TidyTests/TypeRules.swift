@@ -104,7 +104,8 @@ enum TypeRules {
         "DiarioLog": [
             // Segments are read through the files that all readers share, and hashed from there.
             ["Layout"], ["Blobs"], ["Spaces"], ["Segments", "Shared"], ["Commit"], [""],
-            ["Authors"], ["Tiles"], ["Sealing"], ["Verify"], ["Backup"], ["Exchange"], ["Renewal"], ["Salvage"],
+            ["Authors"], ["Tiles"], ["Sealing"], ["Verify"], ["Backup"], ["Exchange"], ["Renewal"],
+            ["Salvage"],
         ],
         "DiarioProjection": [[""], ["SQL"], ["Applying"], ["Checking"], ["Reading"]],
         "DiarioSchema": [

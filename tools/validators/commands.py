@@ -273,7 +273,7 @@ def check_actor(diario, folder):
 
 def check_replicas(diario, server, name, order):
     """One person with two devices that are apart: both sync, in this order, and agree."""
-    environment = {"DIARIO_TOKEN": server.token(name, "read,append", packs=PACK)}
+    environment = {"DIARIO_TOKEN": server.token(name, "read,append,relay", packs=PACK)}
     first, second = devices = [f"{name}-1", f"{name}-2"]
 
     def call(device, command, **given):

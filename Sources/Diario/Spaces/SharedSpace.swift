@@ -26,6 +26,12 @@ package final class SharedSpace: Sendable {
         return try body(&space)
     }
 
+    /// Remembers what the server lets this replica do, if it says so.
+    func take(_ permission: Permission?) throws {
+        guard let permission, permission != current.gate?.permission else { return }
+        try update { try $0.setPermission(permission) }
+    }
+
     /// The space with the types of packs that were adopted meanwhile.
     package func refreshed() throws -> Space {
         try update { space in

@@ -203,9 +203,7 @@ extension Diary {
         return ReplicaSession(space.store, space.id, seed: UInt64.random(in: .min ... .max))
     }
 
-    private func endSync(_ session: ReplicaSession) {
-        syncing.end(status(session))
-    }
+    private func endSync(_ session: ReplicaSession) { syncing.end(status(session)) }
 
     private func step(_ session: inout ReplicaSession) throws -> ReplicaSession.Action {
         defer { syncing.show(status(session)) }
@@ -222,11 +220,7 @@ extension Diary {
         case .success(let bytes): answer = bytes
         case .failure(let error): return session.failed(error.message, at: now)
         }
-        if let permission = (transport as? HTTPTransport)?.permission,
-            permission != space.gate?.permission
-        {
-            try shared.update { try $0.setPermission(permission) }
-        }
+        try shared.take((transport as? HTTPTransport)?.permission)
         let (before, head) = (session.space, space.store[session.space].standing().head)
         do { try session.receive(answer, at: now) } catch { throw DiarioError(error) }
         let isRenewed = session.space != before
