@@ -143,13 +143,7 @@ public actor Diary {
     public nonisolated func append(
         _ batch: EventBatch
     ) async throws -> [Origin] {
-        guard !batch.isEmpty else {
-            throw DiarioError(.invalid, "The batch is empty. Add an event to it first.")
-        }
-        let now = space.now
-        for event in batch.draft.events {
-            try EventTime.check(event.atMilliseconds.map { Timestamp(milliseconds: $0) }, now: now)
-        }
+        try batch.check(now: space.now)
         while true {
             let space = try checked(batch)
             let append = Append(space: space.id, content: .new([batch.draft]))

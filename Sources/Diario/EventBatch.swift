@@ -44,6 +44,16 @@ public struct EventBatch: Sendable {
     /// The types that it was made with.
     var source: SpaceTypes { contents[0].source }
 
+    /// Makes sure that there is an event, and that each of them may say when it happened.
+    func check(now: Timestamp) throws(DiarioError) {
+        guard !isEmpty else {
+            throw DiarioError(.invalid, "The batch is empty. Add an event to it first.")
+        }
+        for event in draft.events {
+            try EventTime.check(event.atMilliseconds.map { Timestamp(milliseconds: $0) }, now: now)
+        }
+    }
+
     /// Adds an event of the type `name`, whose payload is given as JSON and checked here.
     ///
     /// A field that refers to an event of this batch may hold `"#3"`: the id that its third event
