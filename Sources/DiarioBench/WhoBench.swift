@@ -166,7 +166,8 @@ private struct WhoWorkload {
                 )
                 let (blocks, count) = try device[space].pendingBlocks(
                     rest,
-                    countMax: Limits.exchangeCountMax,
+                    // The last one is alone, to be timed.
+                    countMax: max(1, min(Limits.exchangeCountMax, rest.sequences.count - 1)),
                     inColumns: true
                 )
                 guard count > 0 else { throw BenchError.failed("nothing is pending") }

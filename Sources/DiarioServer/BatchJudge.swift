@@ -17,9 +17,15 @@ struct BatchJudge {
     private let refusals: KnownRefusals
     private var refusedSequences: Set<UInt64> = []
     private var refusedIDs: Set<[UInt8]> = []
-    /// What accepted events of this push made, and those of the batch at hand.
-    private(set) var made: [UInt64: KnownAuthors.Made] = [:]
+    /// What accepted events of this push made, and those of the batch at hand, with its authors.
+    private(set) var made: [UInt64: UInt64] = [:]
     private var madeByBatch: [UInt64] = []
+    /// Nil where no authors matter.
+    private let keys: AuthorIndex.Keys?
+    /// Of the batch at hand: what matters of its events to who may record them.
+    private var questions: [Question] = []
+    /// The actor of the last one of these, which mostly is that of the next.
+    private var lastActor: (bytes: [UInt8], hash: UInt64) = ([], AuthorIndex.nobody)
     /// By the index of the block that they are of.
     private var blockTypes: (block: Int, types: [SpaceTypes.Known?]) = (-1, [])
     /// Of the batch at hand: ids that its events make, and subjects that must not have changed.
@@ -37,12 +43,30 @@ struct BatchJudge {
         let sequence: UInt64
     }
 
+    /// An event of which it matters who records it.
+    private struct Question {
+        /// The index of its row in the block, and of its type.
+        let row: Int
+        let type: Int
+        let facts: RecordingFacts
+        /// The hash of its actor.
+        let actor: UInt64
+        /// The keys of what it is about, and makes.
+        let subject: UInt64?
+        let new: UInt64?
+        let isOwnOrigin: Bool
+        let first: UInt64?
+    }
+
+    /// `keys` are those of the authors of the space; nil where no authors matter.
     init(
         of events: PushedEvents,
         _ types: SpaceTypes,
         _ refusals: KnownRefusals,
-        _ caller: Caller
+        _ caller: Caller,
+        _ keys: AuthorIndex.Keys?
     ) {
+        self.keys = keys
         self.events = events
         self.types = types
         self.refusals = refusals
@@ -76,6 +100,7 @@ struct BatchJudge {
     private mutating func judge(_ batch: PushedBatch) -> Objection? {
         newIDs.removeAll(keepingCapacity: true)
         asked.removeAll(keepingCapacity: true)
+        questions.removeAll(keepingCapacity: true)
         var found: Objection?
         settleTypes(of: batch)
         for row in events.blocks[batch.block].rows[batch.rows] {
@@ -164,7 +189,54 @@ struct BatchJudge {
         if let subject, isRefused(subject) {
             return objection(.cascade, "The event is about something that a refused event made.")
         }
+        if let entry = known.asked { note(entry, row, part, actor) }
         return nil
+    }
+
+    /// Notes what matters of the event at hand to who may record it.
+    private mutating func note(
+        _ entry: RecordingPlan.Entry,
+        _ row: BlockRow,
+        _ part: PublicPart,
+        _ actor: ArraySlice<UInt8>?
+    ) {
+        let own = OwnOrigins(row.replica, through: row.sequence)
+        let isDerived = part.flags.contains(.derived)
+        func key(_ field: RecordingPlan.IDField?) -> UInt64? {
+            guard let keys, let field else { return nil }
+            guard case .bytes(let start, let count) = payload.slots[field.index] else {
+                return payload.idBytes(at: field.index).map {
+                    keys.key(Array($0).span, kind: field.kind)
+                }
+            }
+            let range = Int(start)..<Int(start) + Int(count)
+            return keys.key(payload.arena.span.extracting(range), kind: field.kind)
+        }
+        func isForeign(_ field: RecordingPlan.IDField?) -> Bool {
+            guard let field, let id = payload.idBytes(at: field.index) else { return false }
+            return !own.mayMake(id)
+        }
+        if let keys, let actor, !actor.elementsEqual(lastActor.bytes) {
+            let bytes = Array(actor)
+            lastActor = (bytes, keys.author(bytes.span))
+        }
+        questions.append(
+            Question(
+                row: row.index,
+                type: row.typeIndex,
+                facts: RecordingFacts(
+                    isNamed: caller.actor != nil && actor?.isEmpty == false,
+                    isForeignID: !isDerived && isForeign(entry.new),
+                    isForeignSubject: isForeign(entry.first),
+                    makesSubject: entry.makesSubject
+                ),
+                actor: actor == nil ? AuthorIndex.nobody : lastActor.hash,
+                subject: key(entry.subject),
+                new: key(entry.new),
+                isOwnOrigin: isDerived,
+                first: key(entry.first)
+            )
+        )
     }
 
     /// What the schema says against the payload at hand; nil if it lets it pass.
@@ -206,65 +278,66 @@ struct BatchJudge {
         _ space: SpaceID,
         _ authors: inout KnownAuthors
     ) throws -> Objection? {
-        guard types.recordingPlan.hasRules else { return nil }
-        let block = events.blocks[batch.block]
-        let bytes = block.bytes.span
-        for row in block.rows[batch.rows] {
-            guard let known = blockTypes.types[row.typeIndex], let entry = known.asked else {
-                continue
-            }
-            let part = try PublicPart.parse(bytes, row)
-            try PayloadCodec.decode(bytes, row, part, plan: known.plan, into: &payload)
-            let event = AskedEvent(
-                entry,
-                known.type,
-                payload,
-                actor: part.actor.map { Array(bytes, $0)[...] },
-                origin: row.origin
-            )
-            let own = OwnOrigins(row.replica, through: row.sequence)
+        for question in questions {
+            guard let entry = blockTypes.types[question.type]?.asked else { continue }
             if !caller.mayVouch {
-                let fault = try event.fault(
-                    isNamed: caller.actor != nil,
-                    roles: caller.roles,
-                    own
-                ) {
-                    try authorship(of: event, in: store, space, &authors)
+                let fault = try question.facts.fault(entry, roles: caller.roles) {
+                    guard let key = question.subject,
+                        let author = try made[key]
+                            ?? authors.author(of: key, space, in: store, types)
+                    else { return .nobodyMadeIt }
+                    return author == question.actor ? .ownWork : .workOfOthers
                 }
-                if let fault {
-                    let (text, remedy) = event.message(fault)
-                    return Objection(
-                        rule: .who,
-                        message: "\(text) \(remedy)",
-                        sequence: row.sequence
-                    )
-                }
+                if let fault { return try objection(fault, question, of: batch) }
             }
-            for one in authors.made(by: event, own) {
-                guard made[one.key] == nil,
-                    try one.isOwnOrigin
-                        || authors.author(of: one.key, space, in: store, types) == nil
-                else { continue }
-                made[one.key] = one
-                madeByBatch.append(one.key)
+            if let key = question.new {
+                try note(key, question, isOwn: question.isOwnOrigin, store, space, &authors)
+            }
+            if let key = question.first, !question.facts.isForeignSubject {
+                try note(key, question, isOwn: false, store, space, &authors)
             }
         }
         return nil
     }
 
-    /// The author of what an event is about, for its actor.
-    private func authorship(
-        of event: AskedEvent,
-        in store: LogStore,
+    /// Notes that an event makes something, unless that is there already.
+    private mutating func note(
+        _ key: UInt64,
+        _ question: Question,
+        isOwn: Bool,
+        _ store: LogStore,
         _ space: SpaceID,
         _ authors: inout KnownAuthors
-    ) throws -> Authorship {
-        guard let subject = event.subject, let kind = event.entry.subject?.kind,
-            let key = authors.key(subject, kind: kind),
-            let author = try made[key]?.author
-                ?? authors.author(of: key, space, in: store, types)
-        else { return .nobodyMadeIt }
-        return author == authors.author(event.actor) ? .ownWork : .workOfOthers
+    ) throws {
+        guard made[key] == nil,
+            try isOwn || authors.author(of: key, space, in: store, types) == nil
+        else { return }
+        made[key] = question.actor
+        madeByBatch.append(key)
+    }
+
+    /// The refusal of a batch for what keeps the caller from recording one of its events.
+    private mutating func objection(
+        _ fault: RecordingFault,
+        _ question: Question,
+        of batch: PushedBatch
+    ) throws -> Objection? {
+        let block = events.blocks[batch.block]
+        let row = block.rows[question.row]
+        guard let known = blockTypes.types[question.type], let entry = known.asked else {
+            return nil
+        }
+        let part = try PublicPart.parse(block.bytes.span, row)
+        try PayloadCodec.decode(
+            block.bytes.span,
+            row,
+            part,
+            plan: known.plan,
+            into: &payload
+        )
+        let event = AskedEvent(entry, known.type, payload, actor: nil, origin: row.origin)
+        let (text, remedy) = event.message(fault)
+        return Objection(rule: .who, message: "\(text) \(remedy)", sequence: row.sequence)
     }
 
     // MARK: ifUnchanged

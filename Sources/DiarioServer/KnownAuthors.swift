@@ -87,12 +87,12 @@ struct KnownAuthors: Sendable {
     /// The hash of an actor.
     func author(_ actor: ArraySlice<UInt8>?) -> UInt64 {
         guard let index, let actor else { return AuthorIndex.nobody }
-        return index.author(Array(actor).span)
+        return index.keys.author(Array(actor).span)
     }
 
     /// The key of an id; nil where no authors matter.
     func key(_ id: ArraySlice<UInt8>, kind: Int) -> UInt64? {
-        index.map { $0.key(Array(id).span, kind: kind) }
+        index.map { $0.keys.key(Array(id).span, kind: kind) }
     }
 
     /// The author of what has an id; nil if nothing made it.
@@ -124,10 +124,8 @@ struct KnownAuthors: Sendable {
         }
     }
 
-    /// What a recorded event makes, or one that is about to be.
-    func made(by event: AskedEvent, _ own: OwnOrigins) -> [Made] {
-        index.map { Self.made(by: event, own, in: $0) } ?? []
-    }
+    /// Makes the keys of things and the hashes of actors; nil where no authors matter.
+    var keys: AuthorIndex.Keys? { index?.keys }
 
     private static func made(
         by event: AskedEvent,
@@ -135,10 +133,10 @@ struct KnownAuthors: Sendable {
         in index: AuthorIndex
     ) -> [Made] {
         var made: [Made] = []
-        let author = event.actor.map { index.author(Array($0).span) } ?? AuthorIndex.nobody
+        let author = event.actor.map { index.keys.author(Array($0).span) } ?? AuthorIndex.nobody
         func add(_ field: RecordingPlan.IDField?, _ id: ArraySlice<UInt8>?, isOwnOrigin: Bool) {
             guard let field, let id else { return }
-            let key = index.key(Array(id).span, kind: field.kind)
+            let key = index.keys.key(Array(id).span, kind: field.kind)
             made.append(Made(key: key, author: author, isOwnOrigin: isOwnOrigin))
         }
         if let origin = event.origin, event.new == nil {
@@ -154,16 +152,15 @@ struct KnownAuthors: Sendable {
 
     // MARK: What was just recorded
 
-    /// Notes what events made that were just appended at positions, so that they need not be read.
+    /// Notes what events made, keys with authors, that were just appended at positions, so that
+    /// they need not be read.
     ///
     /// None of it was made before.
-    mutating func note(_ made: some Sequence<Made>, at positions: ClosedRange<UInt64>) {
+    mutating func note(_ made: [UInt64: UInt64], at positions: ClosedRange<UInt64>) {
         // After what others appended it is read with that.
         guard index != nil, index?.end == positions.lowerBound - 1 else { return }
-        for one in made {
-            // What is new needs no look at the files.
-            try? index?.add(one.key, by: one.author, isOwnOrigin: true)
-        }
+        // What is new needs no look at the files.
+        for (key, author) in made { try? index?.add(key, by: author, isOwnOrigin: true) }
         index?.advance(to: positions.upperBound)
     }
 

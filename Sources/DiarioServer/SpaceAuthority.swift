@@ -303,7 +303,7 @@ package final class SpaceAuthority: Sendable {
         else { return decided.verdicts }
         let isContradicted = contradicts(events)
         var clock = try state.clocks.clock(of: events.replica, through: last, in: store, space)
-        var judge = BatchJudge(of: events, types, state.refusals, caller)
+        var judge = BatchJudge(of: events, types, state.refusals, caller, authors.keys)
         note(events, through: last, state.refusals, &judge)
         for batch in events.batches where batch.firstSequence > last {
             let next = decided.next(behind: last)
@@ -325,7 +325,7 @@ package final class SpaceAuthority: Sendable {
             }
         }
         let positions = try append(&decided, events, behind: judge.head, &state.refusals)
-        if let positions { authors.note(judge.made.values, at: positions) }
+        if let positions { authors.note(judge.made, at: positions) }
         state.clocks.note(clock, of: events.replica, through: decided.next(behind: last) - 1)
         return decided.verdicts
     }

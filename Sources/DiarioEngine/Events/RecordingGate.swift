@@ -60,14 +60,6 @@ package struct AskedEvent: Sendable {
             number: number
         )
     }
-
-    /// True if the event makes what it is about, unless that is there already.
-    private var makesSubject: Bool {
-        guard let subject = entry.subject else { return false }
-        guard let made = entry.new, made.kind == subject.kind else { return entry.first != nil }
-        // One field may hold both, and an own origin is what it holds then.
-        return made.index == subject.index || self.subject == new
-    }
 }
 
 /// The ids in the form of an origin that a replica may give: those of its own events, as far as
@@ -103,26 +95,46 @@ package enum RecordingFault: Sendable {
     case noActor
     case notAuthor
     case noRole
-    /// The id, which has the form of an origin.
-    case foreignID(String)
+    /// The new id has the form of an origin that is not the event's to give.
+    case foreignID
+    /// The same of what the first event is about.
+    case foreignSubject
 }
 
-extension AskedEvent {
-    /// Why the event may not be recorded by somebody with these roles; nil if it may.
-    ///
-    /// `isNamed` says that the event has no actor but that of whoever records it. `authorship` is
-    /// asked of the subject, and only if it matters.
-    package func fault<Failure>(
+/// What of an event decides who may record it.
+package struct RecordingFacts: Sendable {
+    /// True if it has an actor, and whoever records it has one.
+    package let isNamed: Bool
+    /// True if it gives an id that is not its own to give.
+    package let isForeignID: Bool
+    /// True if the first event about its subject makes that, and it is not this one's to make.
+    package let isForeignSubject: Bool
+    /// True if it makes what it is about, unless that is there already.
+    package let makesSubject: Bool
+
+    package init(
         isNamed: Bool,
+        isForeignID: Bool,
+        isForeignSubject: Bool,
+        makesSubject: Bool
+    ) {
+        self.isNamed = isNamed
+        self.isForeignID = isForeignID
+        self.isForeignSubject = isForeignSubject
+        self.makesSubject = makesSubject
+    }
+
+    /// Why somebody with these roles may not record the event; nil if nothing forbids it.
+    ///
+    /// `authorship` is asked of the subject, and only if it matters.
+    package func fault<Failure>(
+        _ entry: RecordingPlan.Entry,
         roles: [String],
-        _ own: OwnOrigins,
         _ authorship: () throws(Failure) -> Authorship
     ) throws(Failure) -> RecordingFault? {
-        if let new, !own.mayMake(new) {
-            return .foreignID(String(decoding: new, as: UTF8.self))
-        }
+        guard !isForeignID else { return .foreignID }
         guard let rule = entry.rule else { return nil }
-        guard isNamed, let actor, !actor.isEmpty else { return .noActor }
+        guard isNamed else { return .noActor }
         if rule.roles.contains(where: { wanted in roles.contains { $0.hasBytes(of: wanted) } }) {
             return nil
         }
@@ -132,9 +144,37 @@ extension AskedEvent {
         case .workOfOthers: return .notAuthor
         case .nobodyMadeIt:
             guard makesSubject else { return .notAuthor }
-            guard let first, !own.mayMake(first) else { return nil }
-            return .foreignID(String(decoding: first, as: UTF8.self))
+            return isForeignSubject ? .foreignSubject : nil
         }
+    }
+}
+
+extension RecordingPlan.Entry {
+    /// True if an event makes what it is about, unless that is there already.
+    package var makesSubject: Bool {
+        guard let subject else { return false }
+        return first != nil || new?.index == subject.index
+    }
+}
+
+extension AskedEvent {
+    /// Why the event may not be recorded by somebody with these roles; nil if it may.
+    ///
+    /// `isNamed` says that whoever records it has an actor. `authorship` is asked of the subject,
+    /// and only if it matters.
+    package func fault<Failure>(
+        isNamed: Bool,
+        roles: [String],
+        _ own: OwnOrigins,
+        _ authorship: () throws(Failure) -> Authorship
+    ) throws(Failure) -> RecordingFault? {
+        let facts = RecordingFacts(
+            isNamed: isNamed && actor?.isEmpty == false,
+            isForeignID: new.map { !own.mayMake($0) } ?? false,
+            isForeignSubject: first.map { !own.mayMake($0) } ?? false,
+            makesSubject: entry.makesSubject
+        )
+        return try facts.fault(entry, roles: roles, authorship)
     }
 
     /// What is wrong, and what to do, in two sentences or more.
@@ -162,10 +202,11 @@ extension AskedEvent {
                 "Ask the space's administrator for one that does: diario token create --role "
                     + "\(entry.rule?.roles.first ?? "")"
             )
-        case .foreignID(let id):
+        case .foreignID, .foreignSubject:
+            let id = String(decoding: new ?? first ?? [], as: UTF8.self)
             return (
-                "The id \(id) has the form of an origin, and only the replica that it names may "
-                    + "give it, and not beforehand.",
+                "The id \(id.prefix(64)) has the form of an origin, and only the replica that it "
+                    + "names may give it, and not beforehand.",
                 "Leave the id out, or choose one of another form."
             )
         }

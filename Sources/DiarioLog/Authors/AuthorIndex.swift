@@ -86,13 +86,20 @@ package struct AuthorIndex: Sendable {
 
     // MARK: Keys
 
-    /// The key of an id of a kind.
-    package func key(_ id: Span<UInt8>, kind: Int) -> UInt64 {
-        mark.hash.hash(id, domain: UInt8(truncatingIfNeeded: kind + 1))
+    /// Makes the keys of this index.
+    package struct Keys: Sendable {
+        fileprivate let hash: KeyedHash
+
+        /// The key of an id of a kind.
+        package func key(_ id: Span<UInt8>, kind: Int) -> UInt64 {
+            hash.hash(id, domain: UInt8(truncatingIfNeeded: kind + 1))
+        }
+
+        /// The hash of an author, which is not 0.
+        package func author(_ actor: Span<UInt8>) -> UInt64 { max(hash.hash(actor), 1) }
     }
 
-    /// The hash of an author, which is not 0.
-    package func author(_ actor: Span<UInt8>) -> UInt64 { max(mark.hash.hash(actor), 1) }
+    package var keys: Keys { Keys(hash: mark.hash) }
 
     /// Stands for nobody: events without an actor make things that have no author.
     package static let nobody: UInt64 = 0
