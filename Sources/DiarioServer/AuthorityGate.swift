@@ -6,20 +6,20 @@ import Synchronization
 
 /// Asks for the authority of a space whether the bearer of a token may record events that are not
 /// pushed, but come as JSON, as CloudEvents or from a command.
-final class AuthorityGate: RecordingGate {
+package final class AuthorityGate: RecordingGate {
     private let authority: SpaceAuthority
     private let caller: Caller
 
-    init(_ authority: SpaceAuthority, _ caller: Caller) {
+    package init(_ authority: SpaceAuthority, _ caller: Caller) {
         self.authority = authority
         self.caller = caller
     }
 
     /// Who sends events is known before they are asked about.
-    var actor: String? { nil }
-    var permission: Permission? { nil }
+    package var actor: String? { nil }
+    package var permission: Permission? { nil }
 
-    func fault(
+    package func fault(
         in events: [AskedEvent],
         of space: Space
     ) throws(DiarioError) -> (index: Int, fault: RecordingFault)? {

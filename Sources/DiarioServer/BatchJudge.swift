@@ -19,7 +19,8 @@ struct BatchJudge {
     private var refusedIDs: Set<[UInt8]> = []
     /// What accepted events of this push made, and those of the batch at hand, with its authors.
     private(set) var made: [UInt64: UInt64] = [:]
-    private var madeByBatch: [UInt64] = []
+    /// By key, with the author before: an event makes its own origin whatever came before.
+    private var madeByBatch: [(key: UInt64, before: UInt64?)] = []
     /// Nil where no authors matter.
     private let keys: AuthorIndex.Keys?
     /// Of the batch at hand: what matters of its events to who may record them.
@@ -120,7 +121,7 @@ struct BatchJudge {
         if isRefused {
             refusedIDs.formUnion(newIDs)
             refusedSequences.formUnion(batch.firstSequence...batch.lastSequence)
-            for key in madeByBatch { made[key] = nil }
+            for one in madeByBatch.reversed() { made[one.key] = one.before }
         } else {
             refusedIDs.subtract(newIDs)
         }
@@ -309,11 +310,13 @@ struct BatchJudge {
         _ space: SpaceID,
         _ authors: inout KnownAuthors
     ) throws {
-        guard made[key] == nil,
-            try isOwn || authors.author(of: key, space, in: store, types) == nil
+        let before = made[key]
+        guard
+            try isOwn
+                || before == nil && authors.author(of: key, space, in: store, types) == nil
         else { return }
         made[key] = question.actor
-        madeByBatch.append(key)
+        madeByBatch.append((key, before))
     }
 
     /// The refusal of a batch for what keeps the caller from recording one of its events.

@@ -41,7 +41,7 @@ package struct Caller: Hashable, Sendable {
     }
 
     /// True if the caller answers for what others record: nobody asks then who did.
-    var mayVouch: Bool { rights.contains(.relay) || rights.contains(.admin) }
+    package var mayVouch: Bool { rights.contains(.relay) || rights.contains(.admin) }
 
     /// True if events of an actor may be appended; nil for an event without one.
     func mayAppend(as other: ArraySlice<UInt8>?) -> Bool {

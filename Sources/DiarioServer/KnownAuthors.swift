@@ -33,7 +33,11 @@ struct KnownAuthors: Sendable {
         }
         let head = store[space].head()
         guard let end = index?.end, end < head else { return }
-        try read(end + 1...head, of: space, in: store, types)
+        do { try read(end + 1...head, of: space, in: store, types) } catch LogError.corrupt(_) {
+            // A file that a crash left damaged; what the log has damaged fails again.
+            index?.reset()
+            try read(1...head, of: space, in: store, types)
+        }
     }
 
     private static func hash(_ kinds: [RecordingPlan.Kind]) -> UInt64 {

@@ -132,4 +132,24 @@ struct WhoTests {
             try world.record(Deed(what: "tool.lent", id: origin, actor: "bert"), .json, bert) == nil
         )
     }
+
+    /// An event makes its own origin, also if one before it in the same push has taken that.
+    @Test func anOriginTakenInThePushIsItsOwnEvents() throws {
+        let world = try WhoWorld()
+        let (anna, bert) = (try world.bearer("anna"), try world.bearer("bert"))
+        let rita = try world.bearer("rita", rights: [.read, .append, .relay])
+        let own = try world.own(.sync, rita)
+        let next = Origin(replica: own.replica, sequence: own.through + 1).text
+        let buys = Deed(what: "tool.bought", actor: "anna")
+        let origins = try world.push(
+            [Deed(what: "tool.bought", id: next, actor: "bert"), buys],
+            rita
+        )
+        #expect(origins?.last == next)
+        let lends = Deed(what: "tool.lent", id: next, actor: "bert")
+        #expect(try world.record(lends, .json, bert) == nil)
+        #expect(
+            try world.record(Deed(what: "tool.lent", id: next, actor: "anna"), .json, anna) != nil
+        )
+    }
 }

@@ -11,6 +11,7 @@ import DiarioStorage
 package struct AuthorIndex: Sendable {
     private let directory: any LogDirectory
     private let folder: String
+    private let sizes: LogSizes
     private let mark: AuthorMark
     /// In order of position, each beginning where the one before ends.
     private var runs: [AuthorRun] = []
@@ -19,14 +20,10 @@ package struct AuthorIndex: Sendable {
     package private(set) var end: UInt64 = 0
     private var buffer: [UInt8] = []
 
-    /// So many are kept in memory before they go to a file: about 2.5 MB.
-    package static let recentCountMax = 65_536
-    /// So many events are read again after a crash at most.
-    package static let unwrittenEventCountMax: UInt64 = 262_144
-
     /// Opens the index of a space for rules that have a hash, as far as it is there.
     package init(of space: SpaceID, in store: LogStore, rules: UInt64) throws(LogError) {
         directory = store.shared.directory
+        sizes = store.shared.sizes
         folder = LogPaths.authors(space)
         let outline = try store[space].outline()
         let drawn = KeyedHash(key: (low: store.chance(), high: store.chance()))
@@ -137,7 +134,7 @@ package struct AuthorIndex: Sendable {
     package mutating func advance(to position: UInt64) {
         end = position
         let unwritten = position - (runs.last?.positions.upperBound ?? 0)
-        guard recent.count >= Self.recentCountMax || unwritten >= Self.unwrittenEventCountMax
+        guard recent.count >= sizes.authorCountMax || unwritten >= sizes.authorIntervalMax
         else { return }
         // What cannot be written now stays in memory, and is read again after a crash.
         try? write()
