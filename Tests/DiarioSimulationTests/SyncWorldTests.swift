@@ -44,7 +44,7 @@ import Testing
 
     /// Worlds are of use only if in many of them something happens that is rare elsewhere.
     @Test func muchHappens() {
-        let counts = (0..<17).map { Self.simulation.run(SyncPlan(seed: $0, stepCount: 25)).counts }
+        let counts = (0..<30).map { Self.simulation.run(SyncPlan(seed: $0, stepCount: 25)).counts }
         #expect(counts.count { $0.refusals > 0 } >= 3)
         #expect(counts.count { $0.cuts > 0 } >= 3)
         #expect(counts.count { $0.requestsLost + $0.answersLost > 0 } >= 3)

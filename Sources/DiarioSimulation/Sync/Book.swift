@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioServer
 
 /// All events ever recorded in a world, by token, and the devices that must have them.
 struct Book {
@@ -34,11 +35,22 @@ struct Book {
         let base: UInt64
     }
 
+    /// A push, as it was judged.
+    struct Pushed {
+        let caller: Caller
+        /// Its events in order, each with the first sequence of its batch.
+        var events: [(origin: Origin, batchFirst: UInt64, event: SyncEvent)] = []
+    }
+
     private(set) var entries: [Int64: Entry] = [:]
     /// All events that any device recorded under an origin.
     private(set) var known: [Origin: [Known]] = [:]
     /// The events that were pushed under an origin before it had a verdict, the latest last.
     private var pushed: [Origin: [Known]] = [:]
+    /// All pushes, and the last that brought an event before it had a verdict: the one that was
+    /// decided.
+    private var pushes: [Pushed] = []
+    private var pushNumbers: [Origin: Int] = [:]
     /// The number of copies made of a device's disk and of its copies.
     private var copyCounts: [Int: Int] = [:]
     /// The device whose disk a device began with.
@@ -82,6 +94,7 @@ struct Book {
         if event.subject != expected.subject, isSameThing(event.subject, expected.subject) {
             expected.subject = event.subject
         }
+        if event.id != expected.id, isSameThing(event.id, expected.id) { expected.id = event.id }
         return event == expected
     }
 
@@ -101,8 +114,15 @@ struct Book {
         pushed[origin, default: []].append(what)
     }
 
-    /// True if an event was pushed under an origin before it had a verdict.
-    func isPushed(_ origin: Origin) -> Bool { pushed[origin] != nil }
+    /// A push was read; `open` are those of its events that have no verdict.
+    mutating func notePush(_ push: Pushed, open: [Origin]) {
+        guard !open.isEmpty else { return }
+        pushes.append(push)
+        for origin in open { pushNumbers[origin] = pushes.count - 1 }
+    }
+
+    /// The push by which an event got its verdict; nil for an event of the server.
+    func push(of origin: Origin) -> Pushed? { pushNumbers[origin].map { pushes[$0] } }
 
     /// The batches that were pushed under these origins, the latest last; nil if none was.
     func pushedBatches(_ origins: [Origin]) -> [[Known]]? {

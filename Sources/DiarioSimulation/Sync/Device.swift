@@ -12,6 +12,8 @@ final class Device: Peer {
     let number: Int
     /// The actor that its token names; nil if it may name any.
     let actor: String?
+    /// The roles that its token gives.
+    var roles: [String] = []
     /// True if its program has another schema for notes than the space.
     let hasOtherSchema: Bool
     var link = Link()
@@ -126,9 +128,10 @@ final class Device: Peer {
             entropySeed: plan.seed ^ UInt64(number + 1) << 32,
             space,
             kinds,
-            actor: random.oneIn(2) ? "actor\(number)" : nil,
+            actor: random.oneIn(4) ? nil : "actor\(number)",
             hasOtherSchema: plan.traits.contains(.refusals) && random.oneIn(8)
         )
+        roles = random.oneIn(3) ? [] : [random.pick(Makers.roles)]
         driftPerMillion = drift
         clockOffset = offset
     }
@@ -145,7 +148,7 @@ final class Device: Peer {
         if case .relay? = try? SyncMessage(request.span) {
             return Caller(rights: .all, actor: actor)
         }
-        return Caller(rights: [.read, .append], actor: actor)
+        return Caller(rights: [.read, .append], actor: actor, roles: roles)
     }
 
     /// It recorded an event; without an origin, that may be in its log or not.
@@ -154,7 +157,7 @@ final class Device: Peer {
         contents.holds[event.token] = Hold(isSynced: origin != nil, origin: origin)
         guard let origin else { return }
         contents.replicas.insert(origin.replica)
-        if event.kind == .thing { things.append(Array(origin.text.utf8)) }
+        if event.kind == .thing, let id = Ledger.subject(event, origin) { things.append(id) }
     }
 
     // MARK: Reading

@@ -8,6 +8,8 @@ struct EventDraw {
     let ledger: Ledger
     /// The head as the author knows it.
     let base: UInt64
+    /// The ids of devices, of which the next origins can be foreseen.
+    let replicas: Set<ReplicaID>
 
     /// A server records nothing that it would refuse.
     private var hasFlaws: Bool { device != nil && traits.contains(.refusals) }
@@ -28,18 +30,20 @@ struct EventDraw {
 
     private func event(_ token: Int64, _ draw: inout SeededRandom) -> Drawn {
         var event = SyncEvent(kind: kind(&draw), token: token)
-        if event.kind != .mark, event.kind != .stray {
+        if event.kind != .mark, event.kind != .spot, event.kind != .stray {
             let isLong = hasFlaws && draw.oneIn(30)
             let size = isLong ? SyncPacks.textLengthMax + 1 : draw.below(SyncPacks.textLengthMax)
             event.text = draw.letters(size)
         }
         switch event.kind {
+        case .thing: if draw.oneIn(4) { event.id = id("thing", &draw) }
+        case .spot: event.subject = id("spot", &draw)
         case .note, .newNote: if draw.oneIn(2) { event.secret = draw.letters(1 + draw.below(20)) }
         case .name:
             event.subject = thing(&draw)
             if event.subject == nil { event.kind = .thing }
         case .mark: if draw.oneIn(2) { event.subject = Array("s\(draw.below(4))".utf8) }
-        case .thing, .stray, .other: break
+        case .stray, .other: break
         }
         event.ifUnchanged = hasFlaws && event.subject != nil && draw.oneIn(3)
         var isWrongActor = false
@@ -47,7 +51,7 @@ struct EventDraw {
         case 0 where hasFlaws && device?.actor != nil:
             event.actor = Array("mallory".utf8)
             isWrongActor = true
-        case 1...6: event.actor = Array((device?.actor ?? "alice").utf8)
+        case 1...(event.kind.asks ? 10 : 6): event.actor = Array((device?.actor ?? "alice").utf8)
         default: break
         }
         return (event, isWrongActor)
@@ -68,7 +72,7 @@ struct EventDraw {
 
     /// A thing that the device made, or knows of.
     private func thing(_ draw: inout SeededRandom) -> [UInt8]? {
-        if let things = device?.things, !things.isEmpty, draw.oneIn(2) {
+        if let things = device?.things, !things.isEmpty, !draw.oneIn(3) {
             return things[max(0, things.count - 1 - draw.below(6))]
         }
         guard base > 0 else { return nil }
@@ -76,10 +80,22 @@ struct EventDraw {
         for _ in 0..<20 where position <= min(base, ledger.head) {
             let row = ledger[position].row
             if case .event(let event) = row.content, event.kind == .thing {
-                return Array(row.envelope.origin.text.utf8)
+                return Ledger.subject(event, row.envelope.origin)
             }
             position += 1
         }
         return nil
+    }
+
+    /// An id that others may give as well: also one that some replica is about to make.
+    private func id(_ name: String, _ draw: inout SeededRandom) -> [UInt8] {
+        let replicas = replicas.sorted()
+        guard hasFlaws || device == nil, draw.oneIn(3), !replicas.isEmpty else {
+            return Array("\(name)\(draw.below(6))".utf8)
+        }
+        let replica = draw.pick(replicas)
+        let last = ledger.last[replica, default: 0]
+        let sequence = draw.oneIn(4) ? max(last, 1) : last + 1 + UInt64(draw.below(6))
+        return Array(Origin(replica: replica, sequence: sequence).text.utf8)
     }
 }

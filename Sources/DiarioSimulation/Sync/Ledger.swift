@@ -1,5 +1,6 @@
 import DiarioCore
 import DiarioCrypto
+import DiarioServer
 
 /// All verdicts of the authority in one epoch: the events at their positions, and those refused.
 struct Ledger {
@@ -26,6 +27,9 @@ struct Ledger {
     private(set) var last: [ReplicaID: UInt64] = [:]
     /// Positions at which versions of the pack were adopted.
     private(set) var adoptions: [Int: UInt64] = [:]
+    /// The version of the pack that was adopted last, which says who may record what.
+    private(set) var versionInUse = 0
+    private(set) var makers = Makers()
     /// The replicas that wrote about a subject, and the positions.
     private var writers: [[UInt8]: [(replica: ReplicaID, position: UInt64)]] = [:]
     /// Origins of events that were refused, as ids that these may have made, and where that was
@@ -95,12 +99,14 @@ struct Ledger {
                 throw Broken(.verdicts, "position \(position) is said to be of the authority")
             }
             try check(event, row, at: position, book)
+            makers.note(event, by: Makers.Recorder(origin))
             if let subject = Self.subject(event, origin) {
                 writers[subject, default: []].append((origin.replica, position))
             }
         case .adopted(let fingerprint):
-            if let index = fingerprints.firstIndex(of: fingerprint), adoptions[index + 1] == nil {
-                adoptions[index + 1] = position
+            if let index = fingerprints.firstIndex(of: fingerprint) {
+                versionInUse = index + 1
+                if adoptions[index + 1] == nil { adoptions[index + 1] = position }
             }
         case .refused(let replica, let first, let count, let rule):
             try refuse(replica, first...first + count - 1, rule, at: position, book)
@@ -111,7 +117,7 @@ struct Ledger {
 
     /// The subject of an event; nil if it has none.
     static func subject(_ event: SyncEvent, _ origin: Origin) -> [UInt8]? {
-        event.kind == .thing ? Array(origin.text.utf8) : event.subject
+        event.kind == .thing ? event.id ?? Array(origin.text.utf8) : event.subject
     }
 
     /// The version of the pack that is in use at a position.
@@ -137,14 +143,15 @@ struct Ledger {
                     + origin.text
             )
         }
+        // Events that the server recorded itself are judged only if a replica sent them back.
+        guard let push = book.push(of: origin) else {
+            guard entry.device == nil else {
+                throw Broken(.content, "nobody pushed the event at position \(position)")
+            }
+            return
+        }
         let known = Book.Known(token: event.token, event: event, base: row.envelope.base)
-        if let rule = objection(
-            to: known,
-            entry,
-            origin,
-            isPushed: book.isPushed(origin),
-            before: position
-        ) {
+        if let rule = objection(to: [(known, origin)], of: push, book, before: position) {
             throw Broken(
                 .verdicts,
                 "event \(event.token) is at \(position) against the rule \(rule)"
@@ -164,32 +171,74 @@ struct Ledger {
         }
     }
 
-    /// The rule that an event breaks, judged just before a position.
-    ///
-    /// Events that the server recorded itself are judged only if a replica sent them back.
+    /// The first rule that one of some events of a batch breaks, judged just before a position.
     private func objection(
-        to known: Book.Known,
-        _ entry: Book.Entry,
-        _ origin: Origin,
-        isPushed: Bool,
+        to events: [(known: Book.Known, origin: Origin)],
+        of push: Book.Pushed,
+        _ book: Book,
         before position: UInt64
     ) -> String? {
-        guard entry.device != nil || isPushed else { return nil }
-        let event = known.event
+        let refused = refusedIDs(in: push, before: events[0].origin)
+        for (known, origin) in events {
+            guard let entry = book[known.token] else { continue }
+            let found = objection(
+                to: known.event,
+                entry,
+                origin,
+                push.caller,
+                refused,
+                before: position
+            )
+            if let found { return found }
+        }
+        var makers = makers
+        for (known, origin) in events {
+            let recorder = Makers.Recorder(origin)
+            if makers.forbid(known.event, by: recorder, from: push.caller, version: versionInUse) {
+                return "who"
+            }
+            makers.note(known.event, by: recorder)
+        }
+        let isChanged = events.contains { known, origin in
+            guard known.event.ifUnchanged, let subject = Self.subject(known.event, origin) else {
+                return false
+            }
+            return writers[subject, default: []].contains {
+                $0.position > known.base && $0.position < position && $0.replica != origin.replica
+            }
+        }
+        return isChanged ? "changed" : nil
+    }
+
+    /// The rule that an event breaks by itself.
+    private func objection(
+        to event: SyncEvent,
+        _ entry: Book.Entry,
+        _ origin: Origin,
+        _ caller: Caller,
+        _ refused: Set<[UInt8]>,
+        before position: UInt64
+    ) -> String? {
         guard event.kind != .other else { return "schema" }
         guard let version = event.kind.packVersion,
             let adopted = adoptions.filter({ $0.key >= version }).map(\.value).min(),
             adopted < position
         else { return "unknown-type" }
         if !event.isValid { return "invalid" }
-        if entry.isWrongActor { return "actor" }
+        if entry.isWrongActor, !caller.mayVouch { return "actor" }
         guard let subject = Self.subject(event, origin) else { return nil }
-        if event.kind != .thing, refusedIDs[subject] != nil { return "cascade" }
-        guard event.ifUnchanged else { return nil }
-        let isChanged = writers[subject, default: []].contains {
-            $0.position > known.base && $0.position < position && $0.replica != origin.replica
+        return refusedIDs[subject] != nil || refused.contains(subject) ? "cascade" : nil
+    }
+
+    /// Ids that refused events of a push made before an event, and no accepted one made since.
+    private func refusedIDs(in push: Book.Pushed, before origin: Origin) -> Set<[UInt8]> {
+        var ids: Set<[UInt8]> = []
+        for (other, _, event) in push.events.prefix(while: { $0.origin != origin })
+        where event.kind == .thing {
+            guard let id = Self.subject(event, other) else { continue }
+            if refusal(of: other) != nil { ids.insert(id) } else { ids.remove(id) }
         }
-        return isChanged ? "changed" : nil
+        return ids
     }
 
     private mutating func refuse(
@@ -217,16 +266,9 @@ struct Ledger {
         }
         // Of devices that share an id it may be the batch of either.
         let broken = pushed.last { batch in
-            zip(batch, origins).contains { known, origin in
-                guard let entry = book[known.token] else { return false }
-                return objection(
-                    to: known,
-                    entry,
-                    origin,
-                    isPushed: true,
-                    before: position
-                ) == rule
-            }
+            guard let push = book.push(of: origins[0]) else { return false }
+            let events = zip(batch, origins).map { (known: $0, origin: $1) }
+            return objection(to: events, of: push, book, before: position) == rule
         }
         for known in broken ?? latest { try place(known.token, at: position, book) }
         // The things that they would have made are unknown from now on.

@@ -191,6 +191,9 @@ final class Server: Peer {
 
     override func forgetProgram() { authority = nil }
 
+    /// True if events are taken that are not pushed, and nothing keeps them from the log.
+    var takesEvents: Bool { authority != nil && !isWaiting && !mayFail && plannedCut == nil }
+
     override func isExcused(_ error: LogError) -> Bool {
         if case .waiting = error { isWaiting } else { super.isExcused(error) }
     }

@@ -1,12 +1,13 @@
 import DiarioCore
 import DiarioFormat
+import DiarioServer
 import DiarioSync
 
 // Checks of answers against the promises.
 
 extension Records {
     /// Notes pushed events without a verdict, since a refusal names only origins.
-    func notePushed(_ request: [UInt8], _ kinds: SyncKinds) {
+    func notePushed(_ request: [UInt8], from caller: Caller, _ kinds: SyncKinds) {
         let push: Push
         switch try? SyncMessage(request.span) {
         case .push(let asked): push = asked
@@ -14,17 +15,22 @@ extension Records {
         default: return
         }
         var unpacker = BlockUnpacker()
+        var read = Book.Pushed(caller: caller)
+        var open: [Origin] = []
         for block in push.blocks {
             for row in (try? kinds.rows(in: block, &unpacker)) ?? [] {
                 let origin = row.envelope.origin
-                guard case .event(let event) = row.content, ledger.verdict(of: origin) == nil
-                else { continue }
+                guard case .event(let event) = row.content else { continue }
+                read.events.append((origin, row.envelope.batchFirst, event))
+                guard ledger.verdict(of: origin) == nil else { continue }
+                open.append(origin)
                 book.notePushed(
                     origin,
                     Book.Known(token: event.token, event: event, base: row.envelope.base)
                 )
             }
         }
+        book.notePush(read, open: open)
     }
 
     /// Checks the answer of a server that lives; its ledger is up to date.

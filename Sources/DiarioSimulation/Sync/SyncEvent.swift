@@ -6,23 +6,28 @@ struct SyncEvent: Hashable, Sendable {
         case note
         /// The next version of a note.
         case newNote
-        /// Makes an id of its own origin.
+        /// Makes an id, of its own origin if it gives none.
         case thing
         /// Is about a thing.
         case name
         /// May have a subject of its own.
         case mark
+        /// Is about a spot, which the first event about it makes.
+        case spot
         /// Of a type that no pack has.
         case stray
         /// Of a type that has another schema in the space.
         case other
+
+        /// True if some version of the pack says who may record it.
+        var asks: Bool { self == .name || self == .mark || self == .spot }
 
         /// The version of the pack that brings it; nil if none does.
         var packVersion: Int? {
             switch self {
             case .note, .thing, .name: 1
             case .newNote: 2
-            case .mark: 3
+            case .mark, .spot: 3
             case .stray, .other: nil
             }
         }
@@ -33,7 +38,9 @@ struct SyncEvent: Hashable, Sendable {
     var text: [UInt8] = []
     var secret: [UInt8]?
     var actor: [UInt8]?
-    /// The thing, or the subject of a mark.
+    /// The id that a thing gives itself.
+    var id: [UInt8]?
+    /// The thing or the spot, or the subject of a mark.
     var subject: [UInt8]?
     var ifUnchanged = false
 

@@ -40,8 +40,8 @@ package struct SyncKinds: Sendable {
         types = [
             .note: plan("world.note.made", 1), .newNote: plan("world.note.made", 2),
             .thing: plan("world.thing.made", 1), .name: plan("world.thing.named", 1),
-            .mark: plan("world.mark.set", 1), .stray: PayloadPlan(strangers.stray),
-            .other: PayloadPlan(strangers.other),
+            .mark: plan("world.mark.set", 1), .spot: plan("world.spot.seen", 1),
+            .stray: PayloadPlan(strangers.stray), .other: PayloadPlan(strangers.other),
         ]
         var kindsByType: [TypeKey: SyncEvent.Kind] = [:]
         for kind in SyncEvent.Kind.allCases {
@@ -97,13 +97,38 @@ package struct SyncKinds: Sendable {
         set("mood", event.token % 10)
         set("text", event.text)
         set("secret", event.secret)
-        if event.kind == .name { set("thingId", event.subject) }
+        set("thingId", event.kind == .name ? event.subject : event.id)
+        if event.kind == .spot { set("spotId", event.subject) }
         if event.kind == .mark, let subject = event.subject {
             line.subject = line.keep(subject.span)
         }
         line.actor = event.actor.map { line.keep($0.span) }
         line.ifUnchanged = event.ifUnchanged
         try batch.append(line)
+    }
+
+    /// The same as a line of JSON, of a batch with the others.
+    func line(_ event: SyncEvent) -> [UInt8] {
+        let type = plan(event.kind).type
+        var fields = ["\"token\":\(event.token)"]
+        func set(_ name: String, _ bytes: [UInt8]?) {
+            guard type.fieldIndex(name) != nil, let bytes else { return }
+            fields.append("\"\(name)\":\"\(String(decoding: bytes, as: UTF8.self))\"")
+        }
+        if event.kind == .newNote { fields.append("\"mood\":\(event.token % 10)") }
+        set("text", event.text)
+        set("secret", event.secret)
+        set("thingId", event.kind == .name ? event.subject : event.id)
+        set("spotId", event.subject)
+        var line = "{\"type\":\"\(type.name)\",\"version\":\(type.version),\"batch\":\"one\""
+        line += ",\"payload\":{\(fields.joined(separator: ","))}"
+        if let actor = event.actor {
+            line += ",\"actor\":\"\(String(decoding: actor, as: UTF8.self))\""
+        }
+        if event.kind == .mark, let subject = event.subject {
+            line += ",\"subject\":\"\(String(decoding: subject, as: UTF8.self))\""
+        }
+        return Array((line + "}").utf8)
     }
 
     // MARK: Reading
@@ -191,7 +216,11 @@ package struct SyncKinds: Sendable {
                     text: bytes("text", plan) ?? [],
                     secret: bytes("secret", plan),
                     actor: part.actor.map { range in range.map { block[$0] } },
-                    subject: kind == .name ? bytes("thingId", plan) : own,
+                    // Where the id is the origin, none was given.
+                    id: kind == .thing && !part.flags.contains(.derived)
+                        ? bytes("thingId", plan) : nil,
+                    subject: kind == .name
+                        ? bytes("thingId", plan) : bytes("spotId", plan) ?? own,
                     ifUnchanged: part.flags.contains(.ifUnchanged)
                 )
             )

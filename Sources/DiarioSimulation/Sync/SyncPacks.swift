@@ -61,6 +61,16 @@ enum SyncPacks {
         "token": { "type": "integer" }
         """
     )
+    private static let spot = schema(
+        "spot.seen",
+        version: 1,
+        subject: "spotId",
+        required: ["spotId", "token"],
+        """
+        "spotId": { "type": "string", "minLength": 1, "maxLength": 64, "x-diario-id": "spot" },
+        "token": { "type": "integer" }
+        """
+    )
     /// In no pack.
     private static let stray = schema(
         "stray.seen",
@@ -153,10 +163,26 @@ enum SyncPacks {
         INSERT INTO mark VALUES (:token, :_subject, :_position IS NULL);
         """
 
+    /// Who may record what, as `Makers` says once more: in version 1 nobody is asked.
+    private static func rules(version: Int) -> String {
+        switch version {
+        case 1: ""
+        case 2: #", "who": { "world.thing.named": { "author": true } }"#
+        default:
+            """
+            , "roles": { "keeper": "Keeps things and sets marks.", "guest": "Looks on." },
+              "who": { "world.thing.named": { "author": true, "roles": ["keeper"] },
+                       "world.spot.seen": { "author": true },
+                       "world.mark.set": { "roles": ["keeper"] } }
+            """
+        }
+    }
+
     /// The files of a version; each has all that is in those before it.
     static func files(version: Int) -> [PackFile] {
         var texts = [
-            "pack.json": "{ \"name\": \"world\", \"version\": \(version) }",
+            "pack.json":
+                "{ \"name\": \"world\", \"version\": \(version)\(rules(version: version)) }",
             "events/note.made.1.json": note,
             "events/thing.made.1.json": thing,
             "events/thing.named.1.json": name,
@@ -172,6 +198,7 @@ enum SyncPacks {
         }
         if version > 2 {
             texts["events/mark.set.1.json"] = mark
+            texts["events/spot.seen.1.json"] = spot
             texts["readmodel/marks.sql"] = marks
         }
         return texts.sorted { $0.key < $1.key }.map { path, text in

@@ -98,7 +98,7 @@ package struct SyncStep: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         case record, recordAtServer, adopt, seal, check, models, reopen, restartSync
         case pushWithGap
-        case revoke, moveClock
+        case revoke, changeRoles, moveClock
         case partition, halfOpen, storm
         case planCut, crash, kill
         case failSyncs, failWrites, failFiles, fillDisk
@@ -112,8 +112,10 @@ package struct SyncStep: Hashable, Sendable {
             return switch self {
             case .record: 60
             case .seal: 10
-            case .recordAtServer, .check, .reopen: 4
-            case .adopt, .restartSync, .pushWithGap: 3
+            case .recordAtServer: 6
+            case .check, .reopen: 4
+            case .adopt: 6
+            case .restartSync, .pushWithGap, .changeRoles: 3
             case .join: 8
             case .revoke: only(.refusals, 2)
             case .models: only(.models, 12)

@@ -43,6 +43,7 @@ extension SyncWorld {
             hasOtherSchema: device.hasOtherSchema
         )
         copy.things = device.things
+        copy.roles = device.roles
         copy.contents = device.contents.copy
         copy.isPutBack = true
         records.book.copy(device, to: number)

@@ -30,6 +30,9 @@ extension SyncWorld {
         case .restartSync: beginSync(device)
         case .pushWithGap: try pushWithGap(device)
         case .revoke: revoke(device, &draw)
+        case .changeRoles:
+            device.roles = Makers.roles.filter { _ in draw.oneIn(2) }
+            trace.add("\(device.name) has the roles \(device.roles)")
         case .moveClock: moveClock(peer, &draw)
         case .partition, .halfOpen, .storm: disturb(device, step.kind, &draw)
         case .planCut:

@@ -160,8 +160,9 @@ extension SyncWorld {
 
     /// The answer of the server to a device; nil if it does not live, or dies of it.
     private func answer(_ request: [UInt8], of device: Device) throws -> [UInt8]? {
-        records.notePushed(request, kinds)
-        return try answer(request, device.caller(of: request))
+        let caller = device.caller(of: request)
+        records.notePushed(request, from: caller, kinds)
+        return try answer(request, caller)
     }
 
     func answer(_ request: [UInt8], _ caller: Caller) throws -> [UInt8]? {

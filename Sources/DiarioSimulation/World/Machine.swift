@@ -161,6 +161,9 @@ extension LogSizes {
         quietMax = fileMax * (1 + random.below(4))
         stateInterval = 2048 << random.below(3)
         reserve = 4096
+        // Not drawn, so that the worlds of known seeds stay the same.
+        authorCountMax = 1 + quietMax / 1024 % 12
+        authorIntervalMax = 1 + UInt64(fileMax / 1024 % 60)
         retirementMilliseconds = 1000
     }
 }
