@@ -27,7 +27,8 @@ LEFT_OUT = ("exchange", "revokeToken")
 WAITING = {"/v1/spaces/{space}/events": ("live",), "/v1/spaces/{space}/head": ("after", "wait")}
 # Whether an event or a parameter is right is said by packs, and whether a part is the next one of a
 # blob by what came before, which the document cannot know.
-BY_PACKS = ("recordEvents", "answerQuery", "callCommand", "askView", "postView", "sendBlob")
+BY_PACKS = ("makeToken", "recordEvents", "answerQuery", "callCommand", "askView", "postView",
+            "sendBlob")
 
 # What is beyond a limit that the document names is 413.
 TOO_LARGE = ("sendBlob", "wantBlobs")
