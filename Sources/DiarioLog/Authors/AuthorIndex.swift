@@ -74,7 +74,7 @@ package struct AuthorIndex: Sendable {
             chain.append(longest)
             next = longest.positions.upperBound + 1
         }
-        let kept = Set(chain.map(\.path))
+        let kept = Set(chain.map { $0.path })
         for name in try directory.list(folder) where !kept.contains(folder + "/" + name) {
             try directory.remove(folder + "/" + name)
         }

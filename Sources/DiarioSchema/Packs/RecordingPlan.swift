@@ -39,7 +39,7 @@ package struct RecordingPlan: Sendable {
     /// The plan of packs in use; `types` are all versions of types that the space ever had.
     package init(of packs: [Pack], types: [EventType]) {
         var rules: [String: RecordingRule] = [:]
-        for pack in packs { rules.merge(pack.who) { $1 } }
+        for pack in packs { for (name, rule) in pack.who { rules[name] = rule } }
         var made: Set<String> = []
         var asked: Set<String> = []
         if !rules.isEmpty {

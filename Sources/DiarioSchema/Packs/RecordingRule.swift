@@ -168,7 +168,7 @@ extension PackReader {
                     "who-type",
                     "who has a rule for \(SchemaNames.told(name)), which is no type of this pack",
                     misspelt: name,
-                    among: types.map(\.name),
+                    among: types.map { $0.name },
                     remedy: "remove it"
                 )
                 problems += list.problems
