@@ -32,7 +32,7 @@ enum WhoBench {
         let count = try arguments.count("--events", 1000...100_000_000) ?? 1_000_000
         let runs = try arguments.count("--runs", 1...1000) ?? 5
         try arguments.finish()
-        let scratch = try Scratch()
+        let scratch = try Scratch(mayBeInMemory: true)
         func workload(isAsking: Bool) throws -> WhoWorkload {
             try WhoWorkload(
                 isAsking: isAsking,
@@ -126,7 +126,8 @@ private struct WhoWorkload {
         var sequence: UInt64 = 0
         while sequence < count {
             var batch = DraftBatch()
-            for _ in 0..<min(100, count - Int(sequence)) {
+            // The last one is alone.
+            for _ in 0..<max(1, min(100, count - 1 - Int(sequence))) {
                 sequence += 1
                 let kind = onlyThings ? 0 : random.below(5)
                 let type = kind == 0 ? made : kind == 1 && !things.isEmpty ? named : note
@@ -166,7 +167,7 @@ private struct WhoWorkload {
                 )
                 let (blocks, count) = try device[space].pendingBlocks(
                     rest,
-                    // The last one is alone, to be timed.
+                    // The last one is pushed alone, to be timed.
                     countMax: max(1, min(Limits.exchangeCountMax, rest.sequences.count - 1)),
                     inColumns: true
                 )
@@ -191,6 +192,9 @@ private struct WhoWorkload {
         for push in pushes.dropLast() { try take(authority.answer(push, from: caller)) }
         let time = Self.processorSeconds - start
         let memory = Machine.kilobytes("VmRSS")
+        try authority.saveAuthors()
+        // What a server does while it runs.
+        for _ in 0..<2 { _ = try server.seal(space, all: true, waitSeconds: 600) }
         try server.close()
         server = try BenchSpace.store(at: path, helper: nil)
         authority = SpaceAuthority(server, space)

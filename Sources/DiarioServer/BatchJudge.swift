@@ -25,8 +25,8 @@ struct BatchJudge {
     private let keys: AuthorIndex.Keys?
     /// Of the batch at hand: what matters of its events to who may record them.
     private var questions: [Question] = []
-    /// The actor of the last one of these, which mostly is that of the next.
-    private var lastActor: (bytes: [UInt8], hash: UInt64) = ([], AuthorIndex.nobody)
+    /// That of the last event, which mostly is that of the next.
+    private var lastActor = Actor(bytes: [], hash: AuthorIndex.nobody)
     /// By the index of the block that they are of.
     private var blockTypes: (block: Int, types: [SpaceTypes.Known?]) = (-1, [])
     /// Of the batch at hand: ids that its events make, and subjects that must not have changed.
@@ -42,6 +42,12 @@ struct BatchJudge {
         let subject: [UInt8]
         let base: UInt64
         let sequence: UInt64
+    }
+
+    /// The actor of an event, and its hash where authors matter.
+    private struct Actor {
+        let bytes: [UInt8]
+        let hash: UInt64
     }
 
     /// An event of which it matters who records it.
@@ -104,8 +110,9 @@ struct BatchJudge {
         questions.removeAll(keepingCapacity: true)
         var found: Objection?
         settleTypes(of: batch)
-        for row in events.blocks[batch.block].rows[batch.rows] {
-            guard let objection = judge(row, of: events.blocks[batch.block]) else { continue }
+        let block = events.blocks[batch.block]
+        for row in block.rows[batch.rows] {
+            guard let objection = judge(row, of: block) else { continue }
             found = found ?? objection
         }
         return found
@@ -169,18 +176,22 @@ struct BatchJudge {
         let bytes = block.bytes.span
         let part = try PublicPart.parse(bytes, row)
         try PayloadCodec.decode(bytes, row, part, plan: known.plan, into: &payload)
-        let subject = known.subject(of: payload, part, bytes)
+        let isUnchanged = part.flags.contains(.ifUnchanged)
+        // Mostly nothing was refused, and what an event is about does not matter.
+        let subject =
+            isUnchanged || mayBeRefused ? known.subject(of: payload, part, bytes) : nil
         if let index = known.type.newIDFieldIndex, let id = payload.bytes(at: index) {
             newIDs.append(Array(id))
         }
-        if let subject, part.flags.contains(.ifUnchanged) {
+        if let subject, isUnchanged {
             asked.append(
                 Asked(subject: subject, base: part.envelope.base, sequence: row.sequence)
             )
         }
         if let fault = fault(of: known.type) { return objection(.invalid, fault) }
-        let actor = part.actor.map { Array(bytes, $0)[...] }
-        guard caller.mayAppend(as: actor) else {
+        var actor: Actor?
+        if let range = part.actor { actor = self.actor(bytes, range) }
+        guard caller.mayAppend(as: actor?.bytes[...]) else {
             return objection(.actor, "The event has an actor that the token does not name.")
         }
         // Beyond the head is right after the authority was restored from a backup.
@@ -199,7 +210,7 @@ struct BatchJudge {
         _ entry: RecordingPlan.Entry,
         _ row: BlockRow,
         _ part: PublicPart,
-        _ actor: ArraySlice<UInt8>?
+        _ actor: Actor?
     ) {
         let own = OwnOrigins(row.replica, through: row.sequence)
         let isDerived = part.flags.contains(.derived)
@@ -217,27 +228,33 @@ struct BatchJudge {
             guard let field, let id = payload.idBytes(at: field.index) else { return false }
             return !own.mayMake(id)
         }
-        if let keys, let actor, !actor.elementsEqual(lastActor.bytes) {
-            let bytes = Array(actor)
-            lastActor = (bytes, keys.author(bytes.span))
-        }
         questions.append(
             Question(
                 row: row.index,
                 type: row.typeIndex,
                 facts: RecordingFacts(
-                    isNamed: caller.actor != nil && actor?.isEmpty == false,
+                    isNamed: caller.actor != nil && actor?.bytes.isEmpty == false,
                     isForeignID: !isDerived && isForeign(entry.new),
                     isForeignSubject: isForeign(entry.first),
                     makesSubject: entry.makesSubject
                 ),
-                actor: actor == nil ? AuthorIndex.nobody : lastActor.hash,
+                actor: actor?.hash ?? AuthorIndex.nobody,
                 subject: key(entry.subject),
                 new: key(entry.new),
                 isOwnOrigin: isDerived,
                 first: key(entry.first)
             )
         )
+    }
+
+    /// The actor that stands in a range of a block.
+    private mutating func actor(_ block: Span<UInt8>, _ range: Range<Int>) -> Actor {
+        let bytes = block.extracting(range)
+        if !bytes.hasBytes(of: lastActor.bytes.span) {
+            let hash = keys?.author(bytes) ?? AuthorIndex.nobody
+            lastActor = Actor(bytes: Array(block, range), hash: hash)
+        }
+        return lastActor
     }
 
     /// What the schema says against the payload at hand; nil if it lets it pass.
@@ -256,11 +273,14 @@ struct BatchJudge {
         return again == payload ? nil : "The payload is not in its canonical form."
     }
 
+    /// Whether anything was refused that an event can be about.
+    private var mayBeRefused: Bool {
+        !refusedIDs.isEmpty || !refusedSequences.isEmpty || !refusals.isEmpty
+    }
+
     /// Whether a subject is the id that a refused event made.
     private func isRefused(_ subject: [UInt8]) -> Bool {
         if refusedIDs.contains(subject) { return true }
-        // Mostly nothing was, and the text need not be read.
-        guard !refusedSequences.isEmpty || !refusals.isEmpty else { return false }
         guard let origin = Origin(text: String(decoding: subject, as: UTF8.self)) else {
             return false
         }

@@ -170,4 +170,7 @@ struct KnownAuthors: Sendable {
 
     /// Closes files.
     mutating func rest() { index?.rest() }
+
+    /// Writes what is only in memory.
+    mutating func save() throws(LogError) { try index?.save() }
 }

@@ -230,6 +230,13 @@ package final class ServedSpaces: Sendable {
         }
     }
 
+    /// Writes what is known of authors; what cannot be written is read from the log again.
+    package func saveAuthors() {
+        for authority in authorities.withLock({ Array($0.values) }) {
+            try? authority.saveAuthors()
+        }
+    }
+
     // MARK: Bounds
 
     func take(

@@ -109,6 +109,11 @@ package final class SpaceAuthority: Sendable {
         }
     }
 
+    /// Writes what it knows of authors, so that it need not be read from the log after a start.
+    package func saveAuthors() throws(LogError) {
+        try authors.withLock { (authors) throws(LogError) in try authors.save() }
+    }
+
     private func require(_ right: Caller.Rights, of caller: Caller) throws {
         guard caller.rights.contains(right) || caller.rights.contains(.admin) else {
             throw Refusal(.forbidden, "The token does not give the right \(right.word).")

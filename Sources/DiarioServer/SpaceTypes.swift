@@ -21,12 +21,21 @@ struct SpaceTypes: Sendable {
     }
 
     /// A type and what is needed to look at its events.
-    struct Known: Sendable {
+    ///
+    /// A class, since it is passed on for each event.
+    final class Known: Sendable {
         let type: EventType
         let plan: PayloadPlan
         let fingerprint: Hash32
         /// Nil if nobody asks who records it.
-        var asked: RecordingPlan.Entry?
+        let asked: RecordingPlan.Entry?
+
+        fileprivate init(_ type: EventType, _ asked: RecordingPlan.Entry?) {
+            self.type = type
+            self.asked = asked
+            plan = PayloadPlan(type)
+            fingerprint = Fingerprint.schema(type)
+        }
 
         /// What an event is about, as text; nil if about nothing.
         func subject(
@@ -57,17 +66,12 @@ struct SpaceTypes: Sendable {
 
     /// The types of packs that were adopted in this order.
     init(of adoptions: [Hash32], in store: LogStore) throws {
-        var known: [Key: Known] = [:]
+        var known: [Key: EventType] = [:]
         func note(_ types: [EventType]) {
+            // The first schema of a type and version in a space wins.
             for type in types {
                 let key = Key(name: type.nameBytes, version: type.version)
-                // The first schema of a type and version in a space wins.
-                guard known[key] == nil else { continue }
-                known[key] = Known(
-                    type: type,
-                    plan: PayloadPlan(type),
-                    fingerprint: Fingerprint.schema(type)
-                )
+                known[key] = known[key] ?? type
             }
         }
         note(store.broughtTypes)
@@ -77,16 +81,11 @@ struct SpaceTypes: Sendable {
             used[pack.name] = pack
             note(pack.types)
         }
-        let plan = RecordingPlan(of: Array(used.values), types: known.values.map(\.type))
-        var making: Set<[UInt8]> = []
-        for key in known.keys {
-            guard let entry = known[key].flatMap({ plan.entry(of: $0.type) }) else { continue }
-            known[key]?.asked = entry
-            if entry.new != nil || entry.first != nil { making.insert(key.name) }
-        }
+        let plan = RecordingPlan(of: Array(used.values), types: Array(known.values))
+        types = known.mapValues { Known($0, plan.entry(of: $0)) }
+        let making = types.filter { $0.value.asked?.new != nil || $0.value.asked?.first != nil }
+        makingTypes = Set(making.keys.map(\.name))
         recordingPlan = plan
-        makingTypes = making
-        types = known
         refusal = store.broughtTypes.last { $0.name == EngineReader.refusalName }
         adoptionCount = adoptions.count
     }

@@ -112,8 +112,11 @@ import Testing
                 )
             }
             try sample.add(new, to: &index)
-            if random.oneIn(100) {
+            if random.oneIn(50) {
+                let isSaved = random.oneIn(2)
+                if isSaved { try index.save() }
                 index = try sample.open()
+                if isSaved { #expect(index.end == UInt64(position)) }
                 try sample.follow(&index)
             }
             guard position.isMultiple(of: 50) else { continue }

@@ -1,3 +1,4 @@
+import DiarioServer
 import DiarioStorage
 
 extension HTTPServer {
@@ -18,6 +19,7 @@ extension HTTPServer {
             handler.close()
             server.stop()
             ended.wait()
+            handler.served.saveAuthors()
         }
         try body(server)
     }

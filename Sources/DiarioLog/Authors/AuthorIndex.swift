@@ -5,8 +5,8 @@ import DiarioStorage
 /// Who made the things that events of a space are about, up to a position: follows from the log,
 /// and is made again from it where it is damaged or of other rules.
 ///
-/// What came last is in memory, the rest in a few files, each about as large as all after it
-/// together. Keys and authors are hashes under a key that is drawn for each index, so nobody can
+/// What came last and what was asked for is in memory, the rest in a few files, each about as large
+/// as all after it together. Keys and authors are hashes under a key that is drawn for each index, so nobody can
 /// choose ids that look alike. Schema/format/directory.md, section 11.
 package struct AuthorIndex: Sendable {
     private let directory: any LogDirectory
@@ -15,7 +15,10 @@ package struct AuthorIndex: Sendable {
     private let mark: AuthorMark
     /// In order of position, each beginning where the one before ends.
     private var runs: [AuthorRun] = []
-    private var recent: [UInt64: UInt64] = [:]
+    /// The authors of keys that came last or were asked for.
+    private var known: [UInt64: UInt64] = [:]
+    /// Keys of these that no file has yet with their authors, some of them perhaps twice.
+    private var unwritten: [UInt64] = []
     /// The last position that was looked at.
     package private(set) var end: UInt64 = 0
     private var buffer: [UInt8] = []
@@ -105,10 +108,12 @@ package struct AuthorIndex: Sendable {
 
     /// The author of a key; nil if nothing made it.
     package mutating func author(of key: UInt64) throws(LogError) -> UInt64? {
-        if let known = recent[key] { return known }
+        if let author = known[key] { return author }
         // The newest first: what an id that is an origin is, its own event says last.
         for index in runs.indices.reversed() {
-            if let found = try runs[index].author(of: key, &buffer) { return found }
+            guard let found = try runs[index].author(of: key, &buffer) else { continue }
+            if known.count < sizes.authorCountMax { known[key] = found }
+            return found
         }
         return nil
     }
@@ -117,6 +122,14 @@ package struct AuthorIndex: Sendable {
     package mutating func rest() {
         for index in runs.indices { runs[index].close() }
     }
+
+    /// Writes what no file has yet, so that it need not be read from the log again.
+    package mutating func save() throws(LogError) {
+        if unwrittenCount > 0 { try write() }
+    }
+
+    /// How many positions no file covers.
+    private var unwrittenCount: UInt64 { end - (runs.last?.positions.upperBound ?? 0) }
 
     /// Notes who made what has a key, unless that is known.
     ///
@@ -127,14 +140,14 @@ package struct AuthorIndex: Sendable {
         isOwnOrigin: Bool
     ) throws(LogError) {
         if !isOwnOrigin, try self.author(of: key) != nil { return }
-        recent[key] = author
+        known[key] = author
+        unwritten.append(key)
     }
 
     /// Notes that all events up to a position were looked at.
     package mutating func advance(to position: UInt64) {
         end = position
-        let unwritten = position - (runs.last?.positions.upperBound ?? 0)
-        guard recent.count >= sizes.authorCountMax || unwritten >= sizes.authorIntervalMax
+        guard known.count >= sizes.authorCountMax || unwrittenCount >= sizes.authorIntervalMax
         else { return }
         // What cannot be written now stays in memory, and is read again after a crash.
         try? write()
@@ -142,20 +155,25 @@ package struct AuthorIndex: Sendable {
 
     private mutating func write() throws(LogError) {
         let first = (runs.last?.positions.upperBound ?? 0) + 1
-        var entries = recent.map { AuthorEntry(key: $0.key, author: $0.value) }
-        entries.sort { $0.key < $1.key }
+        unwritten.sort()
         do throws(StorageError) { try directory.makeDirectory(folder) } catch {
             throw .storage(error)
         }
-        var next = entries.makeIterator()
+        var index = 0
         let run = try AuthorRun.write(
             path(first...end),
             first...end,
             mark,
             in: directory
-        ) { () throws(LogError) in next.next() }
+        ) { () throws(LogError) in
+            guard index < unwritten.count else { return nil }
+            let key = unwritten[index]
+            while index < unwritten.count, unwritten[index] == key { index += 1 }
+            return AuthorEntry(key: key, author: known[key] ?? Self.nobody)
+        }
         runs.append(run)
-        recent.removeAll(keepingCapacity: true)
+        unwritten.removeAll(keepingCapacity: true)
+        if known.count >= sizes.authorCountMax { known.removeAll(keepingCapacity: true) }
         while runs.count > 1, runs[runs.count - 2].count <= 2 * runs[runs.count - 1].count {
             try mergeLast()
         }
@@ -198,7 +216,8 @@ package struct AuthorIndex: Sendable {
     package mutating func reset() {
         for run in runs { try? directory.remove(run.path) }
         runs = []
-        recent = [:]
+        known = [:]
+        unwritten = []
         end = 0
     }
 }

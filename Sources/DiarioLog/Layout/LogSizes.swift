@@ -36,9 +36,8 @@ package struct LogSizes: Hashable, Sendable {
     /// Milliseconds for which a segment stays after others took its place.
     package var retirementMilliseconds: Int64 = 10 * 60 * 1000
 
-    /// Entries of an index of authors that are kept in memory before they go to a file: about
-    /// 2.5 MB.
-    package var authorCountMax = 65_536
+    /// Entries of an index of authors that are kept in memory: about 10 MB.
+    package var authorCountMax = 262_144
     /// Events that an index of authors reads again after a crash, at most.
     package var authorIntervalMax: UInt64 = 262_144
 

@@ -1,3 +1,5 @@
+import DiarioCore
+
 /// The event types of several packs, found by name and version.
 package struct TypeCatalog: Sendable {
     /// Sorted by name, then by version.
@@ -116,7 +118,8 @@ package struct TypeCatalog: Sendable {
         while true {
             let index = Int(table[place])
             guard index >= 0 else { return nil }
-            if Self.equals(newest[index].type.nameBytes, name) { return newest[index] }
+            let known = newest[index].type.nameBytes
+            if known.span.hasBytes(of: name) { return newest[index] }
             place = (place + 1) & mask
         }
     }
@@ -127,12 +130,6 @@ package struct TypeCatalog: Sendable {
             guard let known = other.type(type.name, version: type.version) else { return false }
             return known.canonicalSchema != type.canonicalSchema
         }
-    }
-
-    private static func equals(_ name: [UInt8], _ other: Span<UInt8>) -> Bool {
-        guard name.count == other.count else { return false }
-        for index in other.indices where name[index] != other[index] { return false }
-        return true
     }
 
     /// Packs choose the names, so this need not withstand an attack; the table is small.

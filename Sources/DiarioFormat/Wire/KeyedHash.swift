@@ -17,19 +17,28 @@ package struct KeyedHash: Hashable, Sendable {
     /// The hash of `bytes` in the domain of a number: equal bytes differ in two domains.
     package func hash(_ bytes: Span<UInt8>, domain: UInt8 = 0) -> UInt64 {
         var state = State(key)
-        var word: UInt64 = 0
-        var shift: UInt64 = 0
-        func take(_ byte: UInt8, _ word: inout UInt64, _ shift: inout UInt64, _ state: inout State)
-        {
-            word |= UInt64(byte) << shift
-            shift += 8
-            guard shift == 64 else { return }
-            state.compress(word)
-            (word, shift) = (0, 0)
+        // The first word has the domain and seven bytes.
+        var last = UInt64(domain)
+        var shift: UInt64 = 8
+        var index = 0
+        func take(to end: Int) {
+            while index < end {
+                last |= UInt64(bytes[index]) << shift
+                shift += 8
+                index += 1
+            }
         }
-        take(domain, &word, &shift, &state)
-        for index in bytes.indices { take(bytes[index], &word, &shift, &state) }
-        state.compress(word | UInt64(truncatingIfNeeded: bytes.count + 1) << 56)
+        if bytes.count >= 7 {
+            take(to: 7)
+            state.compress(last)
+            (last, shift) = (0, 0)
+            while bytes.count - index >= 8 {
+                state.compress(bytes.littleEndian(UInt64.self, at: index))
+                index += 8
+            }
+        }
+        take(to: bytes.count)
+        state.compress(last | UInt64(truncatingIfNeeded: bytes.count + 1) << 56)
         return state.finish()
     }
 

@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioFormat
 import Testing
 
 /// SipHash-2-4 with a byte in front that names the domain.
