@@ -1,3 +1,5 @@
+import DiarioSchema
+
 /// The caller of a request, as far as the carrier of messages knows it.
 package struct Caller: Hashable, Sendable {
     /// The rights of a caller.
@@ -33,6 +35,8 @@ package struct Caller: Hashable, Sendable {
     package var actor: [UInt8]?
     /// The roles of the caller, as `fish.curator`, in byte order.
     package var roles: [String]
+    /// The newest format of packs that the caller's program reads.
+    package var packFormat = Pack.formatMax
 
     package init(rights: Rights, actor: String? = nil, roles: [String] = []) {
         self.rights = rights

@@ -1,6 +1,7 @@
 package import DiarioCore
 import DiarioEngine
 package import DiarioLog
+import DiarioSchema
 package import DiarioSync
 import Synchronization
 
@@ -52,7 +53,7 @@ package final class ServedSpaces: Sendable {
     ) -> [UInt8] {
         do {
             let (token, space) = try admit(token, to: name, at: now)
-            return try reply(to: request, to: space, with: token, at: now).encoded()
+            return try reply(to: request, to: space, with: token, Caller(token), at: now).encoded()
         } catch {
             return SyncMessage.refusal(Refusal(error)).encoded()
         }
@@ -86,10 +87,13 @@ package final class ServedSpaces: Sendable {
         _ request: [UInt8],
         to space: NamedSpace,
         with token: Token,
+        packFormat: Int = Pack.formatMax,
         at now: Timestamp
     ) -> Answer {
+        var caller = Caller(token)
+        caller.packFormat = packFormat
         do {
-            return Answer(try reply(to: request, to: space, with: token, at: now))
+            return Answer(try reply(to: request, to: space, with: token, caller, at: now))
         } catch {
             return Answer(.refusal(Refusal(error)), error)
         }
@@ -102,6 +106,7 @@ package final class ServedSpaces: Sendable {
         to request: [UInt8],
         to space: NamedSpace,
         with token: Token,
+        _ caller: Caller,
         at now: Timestamp
     ) throws -> SyncMessage {
         let message = try SpaceAuthority.read(request)
@@ -111,7 +116,7 @@ package final class ServedSpaces: Sendable {
         default: break
         }
         let authority = try authority(of: space)
-        return try authority.answer(message, from: Caller(token)) { push in
+        return try authority.answer(message, from: caller) { push in
             try admit(push, with: token, to: space, at: now)
         }
     }

@@ -59,14 +59,23 @@ extension SpaceAuthority {
         return Common(epoch: outline.manifest.epoch, head: outline.head, size: known)
     }
 
-    func pack(_ fingerprint: Hash32) throws -> PackFiles {
+    func pack(_ fingerprint: Hash32, for caller: Caller) throws -> PackFiles {
         do {
-            let files = try store.packs.files(fingerprint)
+            let pack = try store.packs.pack(fingerprint)
+            guard pack.format <= caller.packFormat else {
+                throw Refusal(
+                    .version,
+                    number: UInt64(SyncMessage.version),
+                    "The pack \(pack.name) \(pack.version) of this space needs a newer version of "
+                        + "the program that asks. Install one; what was recorded stays."
+                )
+            }
+            let files = pack.files
             return PackFiles(
                 files: files.map { PackFiles.File(path: $0.path, content: $0.bytes) }
             )
         } catch {
-            guard case .storage(.notFound) = error else { throw error }
+            guard case LogError.storage(.notFound) = error else { throw error }
             throw Refusal(.noPack, "There is no pack with the fingerprint \(fingerprint.text).")
         }
     }

@@ -98,7 +98,7 @@ package final class SpaceAuthority: Sendable {
         case .packWanted(let wanted):
             try require(.read, of: caller)
             try check(wanted.standing)
-            return .pack(try pack(wanted.fingerprint))
+            return .pack(try pack(wanted.fingerprint, for: caller))
         case .compare(let compare):
             try require(.read, of: caller)
             return .common(try common(compare))

@@ -1,6 +1,8 @@
 import DiarioCore
 import DiarioEngine
+import DiarioSchema
 import DiarioServer
+import DiarioSync
 import Testing
 
 /// Who may record what, by every door: schema/format/sync.md, section 6, rule `who`.
@@ -150,6 +152,21 @@ struct WhoTests {
         #expect(try world.record(lends, .json, bert) == nil)
         #expect(
             try world.record(Deed(what: "tool.lent", id: next, actor: "anna"), .json, anna) != nil
+        )
+    }
+
+    /// A program before roles hears that it is too old, and a newer one goes on in its folder.
+    @Test func aProgramThatCannotReadThePackIsTold() throws {
+        let world = try WhoWorld()
+        let anna = try world.bearer("anna")
+        world.packFormat = 1
+        let refusal = #expect(throws: Refusal.self) { _ = try world.own(.sync, anna) }
+        #expect(refusal?.reason == .version)
+        #expect(refusal?.message.contains("newer version") == true)
+        world.packFormat = Pack.formatMax
+        #expect(try world.sync(anna) == [])
+        #expect(
+            try world.record(Deed(what: "tool.bought", actor: "anna"), .sync, anna) != nil
         )
     }
 }

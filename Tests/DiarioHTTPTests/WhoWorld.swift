@@ -64,6 +64,8 @@ final class WhoWorld {
     private var devices: [String: (store: LogStore, session: ReplicaSession)] = [:]
     private var named: [String: (replica: ReplicaID, last: UInt64)] = [:]
     private var cloudCount = 0
+    /// Of the program on devices.
+    var packFormat = Pack.formatMax
 
     init() throws {
         world = try ServedWorld(packs: [try ShedPack.make()], domains: [ShedPack.domain])
@@ -220,11 +222,12 @@ final class WhoWorld {
     }
 
     /// Syncs a bearer's device; gives the rules of refusals.
-    private func sync(_ bearer: Bearer) throws -> [String] {
+    func sync(_ bearer: Bearer) throws -> [String] {
         guard case (let store, var session)? = devices[bearer.token] else { return [] }
         session.goOn()
         session.heardOfNews()
-        while case .send(let request) = try session.next(at: clock.now) {
+        var action = try session.next(at: clock.now)
+        while case .send(let request) = action {
             let answer = try world.answer(
                 HTTPRequest(
                     "POST",
@@ -234,6 +237,7 @@ final class WhoWorld {
                         [
                             "content-type": "application/vnd.diario.message",
                             "accept": "application/vnd.diario.message",
+                            "diario-packs": "\(packFormat)",
                         ]
                     ),
                     body: request
@@ -242,8 +246,10 @@ final class WhoWorld {
             )
             guard case .bytes(let bytes) = answer.body else { return ["no answer"] }
             try session.receive(bytes, at: clock.now)
+            action = try session.next(at: clock.now)
         }
         devices[bearer.token] = (store, session)
+        if case .stop(let refusal) = action { throw refusal }
         let inbox = try SpaceInbox(Space(store: store, id: session.space))
         let batches = try inbox.batches()
         for batch in batches { _ = try inbox.drop(batch.origin) }

@@ -140,6 +140,7 @@ public struct HTTPTransport: Transport {
     private func send(_ request: HTTPClient.Request) async throws -> ServerReply {
         var request = request
         request.headers.append(("Authorization", "Bearer \(token)"))
+        request.headers.append(("Diario-Packs", "\(Pack.formatMax)"))
         if let replica { request.headers.append(("Diario-Replica", replica.text)) }
         request.certificates = certificates
         request.usesProxy = !address.isLoopback

@@ -35,7 +35,8 @@ package struct ServerReply: Sendable {
 
     /// What the server lets the bearer of the token do, if it says so.
     var permission: Permission? {
-        guard let rights = headers["diario-rights"], let roles = headers["diario-roles"],
+        let roles = headers["diario-roles"] ?? ""
+        guard let rights = headers["diario-rights"],
             rights.utf8.count + roles.utf8.count <= Limits.addressSizeMax
         else { return nil }
         func words(_ text: String) -> [String] {

@@ -1,7 +1,7 @@
 import CBaseline
 import DiarioStorage
 
-/// A folder, mostly on a real disk, for the files of one benchmark; removed with all in it at the end.
+/// A folder for the files of one benchmark, mostly on a real disk; removed with all in it.
 final class Scratch: Sendable {
     let path: String
     private let parent: POSIXDirectory

@@ -87,6 +87,20 @@ extension Invocation {
         )
     }
 
+    /// Says which events nobody can record with a token, because it names nobody.
+    func remarkUnnamed(_ token: Token) {
+        guard token.actor == nil, token.rights.contains(.append),
+            !token.rights.contains(.relay), !token.rights.contains(.admin),
+            let packs = try? withData({ try $0.packs(of: token.space) })
+        else { return }
+        let types = packs.flatMap(\.who.keys).sorted()
+        guard let first = types.first else { return }
+        let others = types.count == 1 ? "" : " and \(types.count - 1) other types"
+        remark(
+            "it names nobody, so \(first)\(others) cannot be recorded with it; give --actor"
+        )
+    }
+
     /// An id that was typed, of a space or a token.
     func id<ID>(_ text: String, of noun: String, _ read: (String) -> ID?) throws -> ID {
         guard let id = read(text) else {

@@ -104,6 +104,7 @@ enum TokenCommand {
         )
         if file == nil, !call.isJSON { call.remark("keep the token: it is not shown again") }
         call.remarkUnmatched(token.queries, in: token.space)
+        call.remarkUnnamed(token)
     }
 
     private static func draft(_ call: Invocation) throws -> TokenDraft {
@@ -119,9 +120,17 @@ enum TokenCommand {
                     + "relay, admin, with commas between"
             )
         }
+        let roles = arguments.all("role")
+        if let wrong = roles.first(where: { !PackWords.isRole($0) }) {
+            throw Failure.usage(
+                "--role \(CellText.oneLine(wrong)) is not right; give PACK.ROLE, such as "
+                    + "fish.curator",
+                in: arguments.command
+            )
+        }
         var draft = TokenDraft(space: space, rights: rights)
         draft.actor = arguments.value("actor")
-        draft.roles = arguments.all("role")
+        draft.roles = roles
         draft.queries = queries
         draft.label = arguments.value("label")
         draft.expires = try arguments.time("expires")

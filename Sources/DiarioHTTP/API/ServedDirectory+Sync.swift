@@ -58,7 +58,15 @@ extension ServedDirectory {
         let body = question.request.body
         // A space that is published into gets no packs of ours, and another id in the end.
         let space = ServedSpaces.publishes(body) ? nil : try? space(question.space)
-        let answer = served.answer(body, to: question.space, with: question.token, at: now)
+        // Programs before the second format do not name it.
+        let packFormat = question.request.headers["diario-packs"].map { Int($0) ?? 1 } ?? 1
+        let answer = served.answer(
+            body,
+            to: question.space,
+            with: question.token,
+            packFormat: packFormat,
+            at: now
+        )
         if answer.isPublication { forget(question.space.id) }
         if answer.hasVerdicts { space?.ringIfGrown() }
         var problem = answer.refusal.map { Problem($0) }
@@ -85,9 +93,12 @@ extension ServedDirectory {
     /// What the bearer of a token may do, for replicas that ask that before they record.
     private static func permissionHeaders(_ token: Token) -> [(name: String, value: String)] {
         var headers = [
-            (name: "Diario-Rights", value: token.rights.words.joined(separator: ",")),
-            (name: "Diario-Roles", value: token.roles.joined(separator: ",")),
+            (name: "Diario-Rights", value: token.rights.words.joined(separator: ","))
         ]
+        // No header can be empty.
+        if !token.roles.isEmpty {
+            headers.append((name: "Diario-Roles", value: token.roles.joined(separator: ",")))
+        }
         if let actor = token.actor {
             headers.append((name: "Diario-Actor", value: PercentSigns.encoded(actor)))
         }

@@ -403,7 +403,7 @@ enum CrossOrigin {
                 (
                     name: "Access-Control-Allow-Headers",
                     value: "Authorization, Content-Type, Accept, If-None-Match, Range, "
-                        + "Diario-Replica, Upload-Offset, Upload-Length"
+                        + "Diario-Packs, Diario-Replica, Upload-Offset, Upload-Length"
                 ),
                 (name: "Access-Control-Max-Age", value: "86400"),
             ]

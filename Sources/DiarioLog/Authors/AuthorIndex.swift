@@ -6,8 +6,8 @@ import DiarioStorage
 /// and is made again from it where it is damaged or of other rules.
 ///
 /// What came last and what was asked for is in memory, the rest in a few files, each about as large
-/// as all after it together. Keys and authors are hashes under a key that is drawn for each index, so nobody can
-/// choose ids that look alike. Schema/format/directory.md, section 11.
+/// as all after it together. Keys and authors are hashes under a key that is drawn for each index,
+/// so nobody can choose ids that look alike. Schema/format/directory.md, section 11.
 package struct AuthorIndex: Sendable {
     private let directory: any LogDirectory
     private let folder: String

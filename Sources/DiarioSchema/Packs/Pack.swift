@@ -20,6 +20,12 @@ package struct Pack: Sendable {
     /// All files, in byte order of their paths.
     package let files: [PackFile]
 
+    /// The newest format of packs that this program reads: 2 has roles, and who may record what.
+    package static let formatMax = 2
+
+    /// The format that a program must read to use the pack.
+    package var format: Int { roles.isEmpty && who.isEmpty ? 1 : 2 }
+
     /// A Swift function that the pack's SQL calls.
     package struct Need: Equatable, Sendable {
         package let name: String

@@ -25,9 +25,9 @@ package struct QueryPattern: Hashable, Comparable, Sendable {
 }
 
 /// Names that packs give, as the columns of a control file hold them.
-enum PackWords {
+package enum PackWords {
     /// True for `PACK.ROLE`.
-    static func isRole(_ text: some StringProtocol) -> Bool {
+    package static func isRole(_ text: some StringProtocol) -> Bool {
         rest(ofQualified: text, allowing: [0x2d]) != nil
     }
 
