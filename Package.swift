@@ -67,8 +67,8 @@ let executables: [(name: String, imports: [Target.Dependency])] = [
         [
             "Diario", "DiarioServer", "DiarioHTTP", "DiarioFish", "DiarioCore", "DiarioSchema",
             "DiarioCrypto", "DiarioPictures",
-            // For the folder Inspect alone.
-            "DiarioStorage", "DiarioZstd", "DiarioFormat", "DiarioLog",
+            // For the sizes of sealed events alone.
+            "DiarioLog",
         ]
     ),
     ("DiarioSim", ["DiarioCore", "DiarioStorage", "DiarioSimulation"]),

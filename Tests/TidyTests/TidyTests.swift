@@ -22,7 +22,7 @@ import Testing
     @Test func uncheckedSendabilityIsProven() { check(SafetyRules.uncheckedSendable) }
 
     @Test func theManifestKeepsToTheMap() { check(ImportRules.widenedManifest) }
-    @Test func onlyInspectLooksDeep() { check(ImportRules.deepImports) }
+    @Test func fewFilesLookDeep() { check(ImportRules.deepImports) }
     @Test func importsAreDeclared() {
         check { ImportRules.undeclaredImports($0, SourceTree.manifest) }
     }

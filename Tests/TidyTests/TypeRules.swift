@@ -89,7 +89,7 @@ enum TypeRules {
         // A command is run with its arguments, and both tell the shell what there is.
         "DiarioCLI": [
             ["Terminal"], ["Arguments", "Program", "Shell"], [""], ["Reading"], ["Models"],
-            ["Recording"], ["Calls"], ["Fish"], ["Serving"], ["Checking"], ["Inspect"], ["Syncing"],
+            ["Recording"], ["Calls"], ["Fish"], ["Serving"], ["Checking"], ["Syncing"],
         ],
         "DiarioEngine": [
             [""], ["Packs"], ["Events", "Spaces"], ["Models"], ["Commands"], ["Sync"],

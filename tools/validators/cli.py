@@ -153,9 +153,6 @@ def check_reading(checks, folder):
     checks.equal(count[0]["n"], len(weights), "read models have the events")
     checks.true(checks.run("query").text and checks.run("rebuild", "--json").json, "models")
     checks.bad("sql", "DELETE FROM weight", is_unchanged=False)
-    for path in pathlib.Path(checks.space, ".diario").rglob("*"):
-        if path.is_file() and not {"packs", "models"} & set(path.parts):
-            checks.true(str(path) in checks.run("inspect", str(path)).text, f"inspect {path}")
     # A file that is replaced is replaced as a whole, and nobody may read more of it.
     (folder / "secret").write_text("old")
     (folder / "secret").chmod(0o600)

@@ -31,7 +31,7 @@ extension Command {
                 authorityStatus, authorityResume, authorityHold,
             ]
         ),
-        ("Check and keep", [verify, salvage, seal, backup, prove, check, inspect]),
+        ("Check and keep", [verify, salvage, seal, backup, prove, check]),
         ("The program", [completion, man, help]),
     ]
 
