@@ -6,18 +6,14 @@ struct DomainSource {
     private let pack: Pack
     /// The Swift enum that everything is inside of, such as `Fish`.
     private let name: String
-    private var shared: SharedTypes
 
     init(_ pack: Pack) {
         self.pack = pack
         name = SwiftNames.type(pack.name, suffix: "Pack")
-        shared = SharedTypes(
-            besides: pack.declarations.map { SwiftNames.type($0.shortName, suffix: "Call") }
-        )
     }
 
     /// The source.
-    mutating func text() throws(Failure) -> String {
+    func text() throws(Failure) -> String {
         var body = SwiftText()
         for declaration in pack.declarations {
             body.line()
@@ -37,10 +33,15 @@ struct DomainSource {
                 }
             }
         }
-        // Found while the others were written.
-        for type in shared.types {
+        for named in pack.named.types {
+            guard let type = try ownType(named.name, named.schema) else { continue }
             body.line()
-            body.block("extension \(name)") { type.append(to: &$0) }
+            body.block("extension \(name)") { text in
+                if let description = named.description {
+                    text.comment(Comment.paragraphs(nil, description))
+                }
+                type.append(to: &text)
+            }
         }
         var text = SwiftText()
         text.line("// Made from schema/\(pack.name) by DiarioPackTool.")
@@ -70,16 +71,17 @@ struct DomainSource {
         }.map(\.element)
     }
 
-    private mutating func append(
+    private func append(
         _ declaration: Declaration,
         to text: inout SwiftText
     ) throws(Failure) {
         let type = SwiftNames.type(declaration.shortName, suffix: "Call")
-        let input = try shape(declaration.inputFields, declaration.inputSchema, type)
+        let schemas = pack.writtenForms(of: declaration)
+        let input = try shape(declaration.inputFields, schemas.input, type)
         let result = try shape(
             declaration.result.fieldIndicesAsWritten.map { declaration.result.fields[$0] },
-            declaration.resultSchema,
-            type
+            schemas.result,
+            "\(type).Result"
         )
         let (name, canonical) = (name, String(decoding: declaration.canonicalText, as: UTF8.self))
         text.block("extension \(name)") { text in
@@ -97,6 +99,7 @@ struct DomainSource {
                 text.comment(["The answer to it."])
                 text.block("public struct Result: NestedValues") { text in
                     result.appendMembers(access: "public", to: &text)
+                    result.appendTypes(to: &text)
                 }
                 text.line()
                 text.block("public static var declaration: DeclaredCall") { text in
@@ -110,16 +113,16 @@ struct DomainSource {
                 }
                 text.line()
                 text.line("public static var domain: Domain { \(name).domain }")
+                input.appendTypes(to: &text)
             }
         }
     }
 
-    private mutating func shape(of type: EventType) throws(Failure) -> Shape {
-        let schema = (try? JSON.parse(type.canonicalSchema).value) ?? .object([])
-        return try shape(
+    private func shape(of type: EventType) throws(Failure) -> Shape {
+        try shape(
             type.fieldIndicesAsWritten.map { type.fields[$0] },
-            schema,
-            Self.swiftName(type)
+            pack.writtenSchema(of: type),
+            "Recorded.\(Self.swiftName(type))"
         )
     }
 
@@ -135,23 +138,24 @@ struct DomainSource {
             text.line("}")
             text.line()
             shape.appendMembers(access: "package", isRead: false, to: &text)
+            shape.appendTypes(to: &text)
         }
     }
 
-    private mutating func shape(
+    private func shape(
         _ fields: [Field],
         _ schema: JSON,
         _ owner: String
     ) throws(Failure) -> Shape {
-        var members: [Shape.Member] = []
+        var shape = Shape()
         for field in fields {
             // The parts of a blob are no properties of their own.
             let values: JSON = .array(of: field.bounds.values.map { .string($0) })
             let property =
                 schema.member("properties")?.item.value.member(field.name)?.item.value
                 ?? (field.kind == .enumeration ? .object(of: [("enum", values)]) : nil)
-            let (kind, swiftType) = try value(field.kind, field.name, property, owner)
-            members.append(
+            let (kind, swiftType) = try value(field.kind, field.name, property, owner, &shape)
+            shape.members.append(
                 Shape.Member(
                     name: field.name,
                     type: swiftType,
@@ -160,15 +164,16 @@ struct DomainSource {
                 )
             )
         }
-        return Shape(members: members)
+        return shape
     }
 
-    /// How a value is read, and its Swift type.
-    private mutating func value(
+    /// How a value is read, and its Swift type, which becomes one of `shape` if it has no name.
+    private func value(
         _ kind: Field.Kind,
         _ name: String,
         _ schema: JSON?,
-        _ owner: String
+        _ owner: String,
+        _ shape: inout Shape
     ) throws(Failure) -> (Shape.Kind, String) {
         switch kind {
         case .integer: return (.integer, "Int64")
@@ -178,64 +183,80 @@ struct DomainSource {
         case .date: return (.day, "CivilDay")
         case .dateTime: return (.time, "Timestamp")
         case .bytes: return (.bytes, "[UInt8]")
-        case .enumeration:
-            guard let schema else { throw unknown(name, owner) }
-            return (.choice, shared.choice(name, schema, in: owner))
-        case .nested:
-            guard let schema, case .string(let type)? = schema.member("type")?.item.value else {
-                throw unknown(name, owner)
-            }
-            guard type == "array" else {
-                return (.nested, try nested(name, schema, owner))
-            }
-            guard let items = schema.member("items")?.item.value else { throw unknown(name, owner) }
-            if items.member("enum") != nil {
-                return (.choices, shared.choice(name, items, in: owner))
-            }
-            switch items.member("type")?.item.value {
-            case .string("integer"): return (.integers, "Int64")
-            case .string("string"): return (.texts, "String")
-            case .string("object"):
-                // The name of the field speaks of many.
-                let title = Texts(items, "title")?.english ?? name
-                return (.list, try nested(title, items, owner))
-            case .string("array"):
-                guard
-                    case .string("integer")? = items.member("items")?.item.value.member("type")?
-                        .item.value
-                else { throw unknown(name, owner) }
-                return (.integerLists, "[Int64]")
-            default: throw unknown(name, owner)
-            }
+        case .enumeration, .nested: break
+        }
+        guard let schema else { throw unknown(name, owner) }
+        if schema.member("enum") != nil {
+            return (.choice, try typeName(name, schema, owner, &shape))
+        }
+        switch schema.member("type")?.item.value {
+        case .string("object"): return (.nested, try typeName(name, schema, owner, &shape))
+        case .string("array"): break
+        default: throw unknown(name, owner)
+        }
+        guard let items = schema.member("items")?.item.value else { throw unknown(name, owner) }
+        if items.member("enum") != nil {
+            return (.choices, try typeName(name, items, owner, &shape))
+        }
+        switch items.member("type")?.item.value {
+        case .string("integer"): return (.integers, "Int64")
+        case .string("string"): return (.texts, "String")
+        case .string("object"): return (.list, try typeName(name, items, owner, &shape))
+        case .string("array"):
+            guard
+                case .string("integer")? = items.member("items")?.item.value.member("type")?.item
+                    .value
+            else { throw unknown(name, owner) }
+            return (.integerLists, "[Int64]")
+        default: throw unknown(name, owner)
         }
     }
 
-    /// The type for objects of a schema, whose members are in the order of the schema.
-    private mutating func nested(
+    /// The name of the type for a schema: the one that the pack gives it, or that of the field.
+    private func typeName(
+        _ field: String,
+        _ schema: JSON,
+        _ owner: String,
+        _ shape: inout Shape
+    ) throws(Failure) -> String {
+        if let named = NamedTypes.name(in: schema) { return "\(name).\(named)" }
+        var type = SwiftNames.type(field, suffix: "Value")
+        if NamedTypes.reserved.contains(type) { type += "Value" }
+        guard let own = try ownType(type, schema, in: owner) else { throw unknown(field, owner) }
+        shape.types.append(own)
+        return type
+    }
+
+    /// The type for an enumeration, or for objects, whose members are in the order of the schema;
+    /// nil for other schemas, which need none.
+    private func ownType(
         _ name: String,
         _ schema: JSON,
-        _ owner: String
-    ) throws(Failure) -> String {
-        var canonical: [UInt8] = []
-        schema.withoutAnnotations.appendCanonical(to: &canonical)
-        let key = String(decoding: canonical, as: UTF8.self)
-        if let known = shared.name(of: key) { return known }
+        in owner: String = ""
+    ) throws(Failure) -> OwnType? {
+        if case .array(let items)? = schema.member("enum")?.item.value {
+            var values: [String] = []
+            for item in items { if case .string(let text) = item.value { values.append(text) } }
+            return OwnType(name: name, content: .choice(values))
+        }
         guard case .object(let properties)? = schema.member("properties")?.item.value else {
-            throw unknown(name, owner)
+            return nil
         }
         var required: Set<String> = []
         if case .array(let names)? = schema.member("required")?.item.value {
             for item in names { if case .string(let name) = item.value { required.insert(name) } }
         }
-        var members: [Shape.Member] = []
+        let path = owner.isEmpty ? name : "\(owner).\(name)"
+        var shape = Shape()
         for property in properties {
             let (kind, type) = try value(
                 Self.kind(property.item.value),
                 property.key,
                 property.item.value,
-                owner
+                path,
+                &shape
             )
-            members.append(
+            shape.members.append(
                 Shape.Member(
                     name: property.key,
                     type: type,
@@ -244,7 +265,7 @@ struct DomainSource {
                 )
             )
         }
-        return shared.add(Shape(members: members), named: name, key: key, in: owner)
+        return OwnType(name: name, content: .shape(shape))
     }
 
     private static func kind(_ schema: JSON) -> Field.Kind {
@@ -274,52 +295,8 @@ struct DomainSource {
     }
 }
 
-/// Types for values that several commands have in common.
-private struct SharedTypes {
-    private(set) var types: [SharedType] = []
-    private var taken: Set<String>
-
-    /// Names that generated code and the rules use themselves are left alone, too.
-    init(besides names: [String]) {
-        taken = Set(names + ["BrokenRule", "Domain", "Language", "Outcome", "Recorded", "Result"])
-    }
-
-    func name(of key: String) -> String? { types.first { $0.key == key }?.name }
-
-    /// The name of the enumeration with the values of `schema`.
-    mutating func choice(_ field: String, _ schema: JSON, in owner: String) -> String {
-        var values: [String] = []
-        if case .array(let items)? = schema.member("enum")?.item.value {
-            for item in items { if case .string(let text) = item.value { values.append(text) } }
-        }
-        let key = field + "=" + values.joined(separator: "|")
-        if let known = name(of: key) { return known }
-        let name = free(SwiftNames.type(field, suffix: "Value"), owner)
-        types.append(SharedType(key: key, name: name, content: .choice(values)))
-        return name
-    }
-
-    mutating func add(_ shape: Shape, named field: String, key: String, in owner: String) -> String
-    {
-        let name = free(SwiftNames.type(field, suffix: "Value"), owner)
-        types.append(SharedType(key: key, name: name, content: .shape(shape)))
-        return name
-    }
-
-    /// The name, with that of its owner in front if another type has it.
-    private mutating func free(_ name: String, _ owner: String) -> String {
-        if taken.insert(name).inserted { return name }
-        var (free, number) = (owner + name, 2)
-        while !taken.insert(free).inserted {
-            free = "\(owner)\(name)\(number)"
-            number += 1
-        }
-        return free
-    }
-}
-
-private struct SharedType {
-    let key: String
+/// A type for values that are no numbers, texts or lists of these.
+struct OwnType {
     let name: String
     let content: Content
 
@@ -342,6 +319,7 @@ private struct SharedType {
         case .shape(let shape):
             text.block("public struct \(name): NestedValues") { text in
                 shape.appendMembers(access: "public", to: &text)
+                shape.appendTypes(to: &text)
             }
         }
     }
@@ -361,7 +339,16 @@ struct Shape {
         case list, integers, integerLists, texts, choices
     }
 
-    let members: [Member]
+    var members: [Member] = []
+    /// Those of its members that have no name in the pack.
+    var types: [OwnType] = []
+
+    func appendTypes(to text: inout SwiftText) {
+        for type in types {
+            text.line()
+            type.append(to: &text)
+        }
+    }
 
     /// Adds its members; an object that is only written needs no initializer that reads.
     func appendMembers(access: String, isRead: Bool = true, to text: inout SwiftText) {

@@ -41,6 +41,17 @@ private func appendPack(
     text.line()
     text.comment(Comment.paragraphs(pack.title ?? "The events of \(pack.name)", pack.description))
     text.line("public enum \(name) {}")
+    for named in pack.named.types {
+        guard case .array(let items)? = named.schema.member("enum")?.item.value else { continue }
+        let values = items.compactMap { item in
+            if case .string(let value) = item.value { value } else { nil }
+        }
+        text.line()
+        text.block("extension \(name)") { text in
+            text.comment(Comment.paragraphs(nil, named.description))
+            ChoiceSource(name: named.name, values: values).append(to: &text)
+        }
+    }
     for source in EventTypeSource.all(of: pack) {
         text.line()
         text.line("// Packs/\(folder.name)/\(source.path)")

@@ -23,19 +23,26 @@ struct EventTypeSource {
             let isNewest = index + 1 == types.count || types[index + 1].name != type.name
             return isNewest ? plain : "\(plain)V\(type.version)"
         }
-        return zip(types, SwiftNames.distinct(names)).map { EventTypeSource($0, name: $1) }
+        return zip(types, SwiftNames.distinct(names)).map {
+            EventTypeSource($0, name: $1, of: pack)
+        }
     }
 
-    private init(_ type: EventType, name: String) {
+    private init(_ type: EventType, name: String, of pack: Pack) {
         self.type = type
         self.name = name
-        let choices = type.fields.filter { $0.kind == .enumeration }
+        let properties = pack.writtenSchema(of: type).member("properties")?.item.value
+        func named(_ field: Field) -> String? {
+            properties?.member(field.name).flatMap { NamedTypes.name(in: $0.item.value) }
+        }
+        let choices = type.fields.filter { $0.kind == .enumeration && named($0) == nil }
         let names = SwiftNames.distinct(
             choices.map { SwiftNames.type($0.name, suffix: "Value") }
         )
         fields = type.fields.enumerated().map { index, field in
-            let choice = choices.firstIndex { $0.name == field.name }
-            return FieldSource(field, index: index, choice: choice.map { names[$0] })
+            let own = choices.firstIndex { $0.name == field.name }.map { names[$0] }
+            let known = field.kind == .enumeration ? named(field) : nil
+            return FieldSource(field, index: index, choice: known ?? own, isNamed: known != nil)
         }
     }
 
@@ -111,7 +118,7 @@ struct EventTypeSource {
         text.line()
         let isThrowing = fields.contains { !$0.isOptional } ? " throws" : ""
         text.block("public init(from fields: EventFields)\(isThrowing)") { text in
-            for field in fields { text.line("\(field.assigned) = \(field.get)") }
+            for field in fields { field.appendRead(to: &text) }
         }
     }
 }

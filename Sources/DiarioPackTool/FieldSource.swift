@@ -7,10 +7,13 @@ struct FieldSource {
     private let index: Int
     /// The name of the Swift type for its values, if it is an enumeration.
     private let choice: String?
+    /// True if the pack gives that name.
+    private let isNamed: Bool
     /// With back quotes where Swift needs them.
     let name: String
 
-    init(_ field: Field, index: Int, choice: String?) {
+    init(_ field: Field, index: Int, choice: String?, isNamed: Bool) {
+        self.isNamed = isNamed
         self.field = field
         self.index = index
         self.choice = choice
@@ -58,12 +61,13 @@ struct FieldSource {
     /// The target of its decoded value.
     var assigned: String { name == "fields" ? "self.fields" : name }
 
-    /// The expression that decodes it.
-    var get: String {
+    /// Adds the statement that decodes it.
+    func appendRead(to text: inout SwiftText) {
         let value =
             choice.map { "\($0)(code: fields.code(at: \(index)))" }
             ?? "fields.\(reader)(at: \(index))"
-        return isOptional ? value : "try fields.required(\(value), at: \(index))"
+        guard !isOptional else { return text.line("\(assigned) = \(value)") }
+        text.call("\(assigned) = try fields.required", [value, "at: \(index)"])
     }
 
     private var reader: String {
@@ -135,15 +139,24 @@ struct FieldSource {
 
     // MARK: The values of an enumeration
 
-    /// Adds the Swift type for the values, if it is an enumeration.
+    /// Adds the Swift type for the values, if it is an enumeration of this field alone.
     func appendChoice(to text: inout SwiftText) {
-        guard let choice else { return }
-        let values = field.bounds.values
-        let names = SwiftNames.distinct(values.map { SwiftNames.value($0) })
-            .map { SwiftNames.field($0) }
+        guard let choice, !isNamed else { return }
         text.line()
         text.line("/// The values of `\(field.name)`.")
-        text.block("public enum \(choice): String, CaseIterable, Sendable") { text in
+        ChoiceSource(name: choice, values: field.bounds.values).append(to: &text)
+    }
+}
+
+/// The Swift type for the values of an enumeration, each with its place among them as its code.
+struct ChoiceSource {
+    let name: String
+    let values: [String]
+
+    func append(to text: inout SwiftText) {
+        let names = SwiftNames.distinct(values.map { SwiftNames.value($0) })
+            .map { SwiftNames.field($0) }
+        text.block("public enum \(name): String, CaseIterable, Sendable") { text in
             for (name, value) in zip(names, values) {
                 text.line(name == value ? "case \(name)" : "case \(name) = \(Literal.line(value))")
             }

@@ -10,6 +10,19 @@ struct SwiftText {
         text += line.isEmpty ? "\n" : String(repeating: "    ", count: depth) + line + "\n"
     }
 
+    /// Adds a call on one line, or on one for each argument if it is too long for one.
+    mutating func call(_ head: String, _ arguments: [String]) {
+        let one = "\(head)(\(arguments.joined(separator: ", ")))"
+        guard 4 * depth + one.count > Self.width else { return line(one) }
+        line(head + "(")
+        indented { text in
+            for (index, argument) in arguments.enumerated() {
+                text.line(argument + (index + 1 < arguments.count ? "," : ""))
+            }
+        }
+        line(")")
+    }
+
     /// Adds `head` and, between braces, everything that `body` adds.
     mutating func block(_ head: String, _ body: (inout SwiftText) -> Void) {
         line(head + " {")

@@ -31,8 +31,7 @@ do {
             openAPI: String(contentsOf: openAPI, encoding: .utf8)
         )
     case "domain":
-        var source = DomainSource(try PackFolder(url: folder).checked())
-        text = try source.text()
+        text = try DomainSource(try PackFolder(url: folder).checked()).text()
     default: text = try eventSource(of: PackFolder.all(in: folder))
     }
     let source = Data(text.utf8)

@@ -40,7 +40,7 @@ import Testing
 
     @Test func aNudgeMovesOneSide() throws {
         let step = MarkFrame.nudgeMpx
-        let results: [(Side, MarkFrame)] = [
+        let results: [(Fish.Side, MarkFrame)] = [
             (.up, MarkFrame(xMpx: 100_000, yMpx: 99_500, widthMpx: 200_000, heightMpx: 400_500)),
             (.down, MarkFrame(xMpx: 100_000, yMpx: 100_000, widthMpx: 200_000, heightMpx: 400_500)),
             (.left, MarkFrame(xMpx: 99_500, yMpx: 100_000, widthMpx: 200_500, heightMpx: 400_000)),

@@ -51,13 +51,13 @@ let catalogue: [SpeciesRule] = [
 
     @Test(
         arguments: [
-            ("2026-11-30", DateResult.inSeason), ("2026-12-01", .reproducing),
+            ("2026-11-30", Fish.DateResult.inSeason), ("2026-12-01", .reproducing),
             ("2026-06-30", .reproducing), ("2026-07-01", .inSeason),
             ("2026-12-31", .reproducing), ("2027-01-01", .reproducing),
             ("2028-02-29", .reproducing),
         ]
     )
-    func hakeReproducesFromDecemberToJune(day: String, result: DateResult) throws {
+    func hakeReproducesFromDecemberToJune(day: String, result: Fish.DateResult) throws {
         let month = try #require(Month(ofDay: day))
         #expect(try species("nasello").season.result(in: month) == result)
     }
@@ -167,13 +167,13 @@ let catalogue: [SpeciesRule] = [
     }
 
     @Test func theAnswersApplyInFullToWildFishOfTheMediterranean() {
-        let cases: [(Origin, Production, Applicability)] = [
+        let cases: [(Fish.Origin, Fish.Production, Fish.Applicability)] = [
             (.mediterranean, .wildFresh, .full), (.mediterranean, .unknown, .full),
             (.mediterranean, .farmed, .informative), (.other, .wildFresh, .sizeOnly),
             (.other, .unknown, .sizeOnly), (.other, .farmed, .informative),
         ]
         for (origin, production, expected) in cases {
-            #expect(Applicability(origin: origin, production: production) == expected)
+            #expect(Fish.Applicability(origin: origin, production: production) == expected)
         }
     }
 
@@ -181,25 +181,25 @@ let catalogue: [SpeciesRule] = [
 
     @Test(
         arguments: [
-            (Int64(-1_000_000), GateResult.ok, GateResult.out), (-999_000, .ok, .ok),
+            (Int64(-1_000_000), Fish.GateResult.ok, Fish.GateResult.out), (-999_000, .ok, .ok),
             (-995_000, .ok, .ok), (-991_000, .ok, .ok), (-990_900, .out, .out),
             (991_000, .out, .out), (0, .out, .out), (.min, .ok, .out), (.max, .out, .out),
         ]
     )
     func theGateIsTheThesissBandOrOnlyItsLimit(
         zMicroG: Int64,
-        standard: GateResult,
-        legacy: GateResult
+        standard: Fish.GateResult,
+        legacy: Fish.GateResult
     ) {
-        #expect(TiltGate.standard.result(zMicroG: zMicroG) == standard)
-        #expect(TiltGate.legacy.result(zMicroG: zMicroG) == legacy)
-        #expect(TiltGate.off.result(zMicroG: zMicroG) == .unknown)
+        #expect(Fish.Gate.standard.result(zMicroG: zMicroG) == standard)
+        #expect(Fish.Gate.legacy.result(zMicroG: zMicroG) == legacy)
+        #expect(Fish.Gate.off.result(zMicroG: zMicroG) == .unknown)
     }
 
     @Test func aPhoneThatDoesNotTellIsUnknownAndForTheThesisOut() {
-        #expect(TiltGate.standard.result(zMicroG: nil) == .unknown)
-        #expect(TiltGate.legacy.result(zMicroG: nil) == .out)
-        #expect(TiltGate.off.result(zMicroG: nil) == .unknown)
+        #expect(Fish.Gate.standard.result(zMicroG: nil) == .unknown)
+        #expect(Fish.Gate.legacy.result(zMicroG: nil) == .out)
+        #expect(Fish.Gate.off.result(zMicroG: nil) == .unknown)
     }
 
     @Test func tiltIsTheAngleBetweenGravityAndTheLevel() {

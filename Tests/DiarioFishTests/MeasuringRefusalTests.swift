@@ -127,7 +127,7 @@ import Testing
         #expect(try MeasuringSample.refusal(.pins2, fish: fish(4233.7), reference: coin) == outside)
         #expect(try MeasuringSample.refusal(.pins2, fish: fish(-201.7), reference: coin) == outside)
         let extreme = MarkPoint(xMpx: .max, yMpx: .min)
-        for method in MeasuringMethod.allCases {
+        for method in Fish.Method.allCases {
             let object: ReferenceObject = method == .card ? .card : .eur2
             let far = MarkShape.points([extreme, MarkPoint(xMpx: .min, yMpx: .max)])
             #expect(

@@ -25,7 +25,7 @@ enum MeasuringSample {
     static let fish = [(2016.00, 2543.08), (2016.00, 529.31)]
 
     static func measure(
-        _ method: MeasuringMethod,
+        _ method: Fish.Method,
         fish: MarkShape,
         reference: MarkShape,
         object: ReferenceObject = .eur2,
@@ -45,7 +45,7 @@ enum MeasuringSample {
     }
 
     static func refusal(
-        _ method: MeasuringMethod,
+        _ method: Fish.Method,
         fish: MarkShape,
         reference: MarkShape,
         object: ReferenceObject = .eur2,

@@ -213,9 +213,9 @@ import Testing
 
     // MARK: Properties
 
-    @Test(arguments: MeasuringMethod.allCases, UInt64(0)..<40)
+    @Test(arguments: Fish.Method.allCases, UInt64(0)..<40)
     func turningMovingAndEnlargingThePhotoChangesNoLength(
-        method: MeasuringMethod,
+        method: Fish.Method,
         seed: UInt64
     ) throws {
         var random = SeededRandom(seed: seed)

@@ -43,11 +43,13 @@ import Testing
     }
 
     @Test func originsAndProductionsAreThoseOfTheLists() {
-        #expect(Origin(named: "mar mediterraneo") == .mediterranean)
-        #expect(Origin(named: "Altro") == .other && Origin(named: "other") == .other)
-        #expect(Origin(named: "") == nil && Origin(named: "Mare") == nil)
-        #expect(Production(named: "Pescato  fresco") == .wildFresh)
-        #expect(Production(named: "wild_fresh") == .wildFresh)
-        #expect(Production(named: "sconosciuto") == .unknown && Production(named: "x") == nil)
+        #expect(Fish.Origin(named: "mar mediterraneo") == .mediterranean)
+        #expect(Fish.Origin(named: "Altro") == .other && Fish.Origin(named: "other") == .other)
+        #expect(Fish.Origin(named: "") == nil && Fish.Origin(named: "Mare") == nil)
+        #expect(Fish.Production(named: "Pescato  fresco") == .wildFresh)
+        #expect(Fish.Production(named: "wild_fresh") == .wildFresh)
+        #expect(
+            Fish.Production(named: "sconosciuto") == .unknown && Fish.Production(named: "x") == nil
+        )
     }
 }

@@ -154,7 +154,7 @@ import Testing
             ("production", .text("wild_fresh")), ("townReport", .text("Talamone (Orbetello)")),
             ("reportId", .text("r1")), ("sigmaUm", .null),
         ]
-        let table = ReportTable(values.map(\.0), isOld: true, unit: .centimetres)
+        let table = ReportTable(values.map(\.0), isOld: true, unit: .cm)
         #expect(table.columns.map(\.rawValue).joined(separator: ",") == Self.header)
         #expect(
             table.cells(values.map(\.1)) == [
@@ -162,18 +162,18 @@ import Testing
                 .text("Mar Mediterraneo"), .text("pescato fresco"), .text("Talamone (Orbetello)"),
             ]
         )
-        let all = ReportTable(values.map(\.0), isOld: false, unit: .millimetres)
+        let all = ReportTable(values.map(\.0), isOld: false, unit: .mm)
         let cells = all.cells(values.map(\.1))
         #expect(all.columns.count == 32 && cells[2] == .text("113.25") && cells[8] == .text("mm"))
         #expect(cells[9] == .text("r1") && cells[13] == .null)
     }
 
     @Test(arguments: [
-        (113_000, ReportUnit.millimetres, "113"), (113_250, .millimetres, "113.25"),
-        (113_250, .centimetres, "11.325"), (20_001, .millimetres, "20.001"),
-        (1_000_000, .centimetres, "100"), (5_000_000, .centimetres, "500"),
+        (113_000, Fish.Unit.mm, "113"), (113_250, .mm, "113.25"),
+        (113_250, .cm, "11.325"), (20_001, .mm, "20.001"),
+        (1_000_000, .cm, "100"), (5_000_000, .cm, "500"),
     ])
-    func aLengthIsABareNumberThatIsReadAgain(um: Int64, unit: ReportUnit, text: String) {
+    func aLengthIsABareNumberThatIsReadAgain(um: Int64, unit: Fish.Unit, text: String) {
         #expect(unit.text(um: um) == text && unit.um(text) == um)
     }
 
@@ -184,6 +184,6 @@ import Testing
         ("1e2", nil), ("nan", nil), ("11 in", nil), ("99999999999999999999", nil),
     ])
     func aLengthIsReadInItsUnitOrThatOfTheFile(text: String, um: Int64?) {
-        #expect(ReportUnit.centimetres.um(text) == um)
+        #expect(Fish.Unit.cm.um(text) == um)
     }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct SimulationTests {
     private func rows(
-        _ method: MeasuringMethod,
+        _ method: Fish.Method,
         lengthsUm: [Int64] = [113_000, 265_000],
         object: ReferenceObject = .eur2,
         heightSigmaUm: Int64 = 3000,
@@ -51,7 +51,7 @@ import Testing
 
     /// The numbers of one machine: another that computes otherwise in one bit shows here.
     @Test func aSimulationIsTheSameOnEveryMachine() {
-        let golden: [(MeasuringMethod, Int64, Int64, Int64)] = [
+        let golden: [(Fish.Method, Int64, Int64, Int64)] = [
             (.pins2, 18_530, 18_177, 39_638), (.rectified, 614, 6487, 15_714),
         ]
         for (method, bias, p50, budget) in golden {
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func theShortestFishAreMeasuredByEveryMethod() {
-        for method in MeasuringMethod.allCases {
+        for method in Fish.Method.allCases {
             for row in rows(method, lengthsUm: [20_000], count: 50) {
                 #expect(row.measuredCount == 50)
                 #expect(row.p95Ppm < 400_000)

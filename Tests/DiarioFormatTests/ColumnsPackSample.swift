@@ -56,15 +56,17 @@ struct ColumnsPackSample {
 
     /// The event types of all packs, from their folders.
     static func types() throws -> [EventType] {
-        var types: [EventType] = []
-        var budget = PatternBudget()
-        for pack in packs {
-            for path in try SchemaFolder.files("\(pack)/events") where path.hasSuffix(".json") {
-                let schema = try SchemaFolder.contents(path)
-                types.append(try EventType(schema: schema, file: path, budget: &budget))
+        try packs.flatMap { name in
+            var paths = try SchemaFolder.files("\(name)/events").filter { $0.hasSuffix(".json") }
+            paths += try SchemaFolder.files(name).filter { $0.hasSuffix(".json") }
+            let files = try paths.map { path in
+                PackFile(
+                    path: String(path.dropFirst(name.count + 1)),
+                    bytes: try SchemaFolder.contents(path)
+                )
             }
+            return try Pack(files: files).types
         }
-        return types
     }
 
     private mutating func add(_ envelope: RowEnvelope, acceptedAt: Timestamp) throws {

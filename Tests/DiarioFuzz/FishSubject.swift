@@ -48,9 +48,9 @@ enum FishSubject {
         precondition(again?.fields == form.fields, "a form is read alike in both forms")
         for field in form.fields {
             _ = Month(named: field.value)
-            _ = Origin(named: field.value)
-            _ = Production(named: field.value)
-            _ = ReportUnit.centimetres.um(field.value)
+            _ = Fish.Origin(named: field.value)
+            _ = Fish.Production(named: field.value)
+            _ = Fish.Unit.cm.um(field.value)
         }
     }
 

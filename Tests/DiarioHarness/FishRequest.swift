@@ -69,7 +69,7 @@ enum FishRequest {
     }
 
     private static func input(_ question: Measuring) -> MeasuringInput? {
-        guard let method = MeasuringMethod(rawValue: question.method), question.photo.count == 2
+        guard let method = Fish.Method(rawValue: question.method), question.photo.count == 2
         else { return nil }
         var object = ReferenceObject.disc(diameterUm: 0, thicknessUm: 0)
         if let disc = question.disc, disc.count == 2 {

@@ -111,7 +111,7 @@ import Testing
         (#"{"type":"string","contentEncoding":"base64","pattern":"a"}"#, "unknown-keyword"),
         (#"{"type":"boolean","default":true}"#, "unknown-keyword"),
         (#"{"type":["string","null"]}"#, "form"), (#"{"type":"null"}"#, "form"),
-        (#"{}"#, "form"), (##"{"$ref":"#/x"}"##, "form"), ("1", "property-object"),
+        (#"{}"#, "form"), (##"{"$ref":"#/x"}"##, "reference"), ("1", "property-object"),
         ("true", "property-object"), (#"{"enum":[]}"#, "enum"), (#"{"enum":"a"}"#, "enum"),
         (#"{"enum":["a",1]}"#, "enum"), (#"{"enum":["a","a"]}"#, "enum-twice"),
         (#"{"enum":["a"],"type":"integer"}"#, "enum"),

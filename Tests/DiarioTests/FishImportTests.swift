@@ -53,7 +53,7 @@ import Testing
     private static func export(_ models: ReadModels, isOld: Bool) throws -> String {
         let prepared = try models.ask(.named("fish.export", ["most": "1000"]))
         let answer = try prepared.answer()
-        let table = ReportTable(answer.columns, isOld: isOld, unit: .millimetres)
+        let table = ReportTable(answer.columns, isOld: isOld, unit: .mm)
         let cells = CellWriter(guardsFormulas: true)
         var bytes = Array(table.columns.map(\.rawValue).joined(separator: ",").utf8)
         while let row = try answer.next() {

@@ -96,8 +96,8 @@ enum TypeRules {
         ],
         // Rows are read from blocks and from columns, and both are made of rows.
         "DiarioFish": [
-            ["Arithmetic"], ["Geometry"], ["Judging"], ["Files"], ["Measuring"],
-            ["Simulating"], ["Finding"], ["Scenes"], ["", "Commands"],
+            [""], ["Arithmetic"], ["Geometry"], ["Judging"], ["Files"], ["Measuring"],
+            ["Simulating"], ["Finding"], ["Scenes"], ["Commands"],
         ],
         "DiarioFormat": [[""], ["Blobs", "Blocks", "Columns", "Hashes", "Rows", "Wire"]],
         "DiarioHTTP": [[""], ["Server"], ["API"]],

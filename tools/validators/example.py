@@ -10,6 +10,7 @@ built beside DIARIO, and the tool of the plugin; the second builds the package a
 would, which takes long, and runs that.
 """
 
+import json
 import pathlib
 import re
 import shutil
@@ -64,11 +65,11 @@ def run(program):
                 fail(f"the example prints something else:\n{result.stdout}")
 
 
-def make(tool, packs, folder):
+def make(tool, packs, folder, what="events"):
     """Runs the plugin's tool; gives its exit code, what it says, and what it makes."""
     output = folder / "Packs.swift"
     result = subprocess.run(
-        [tool, "events", packs, output, folder / "stamp"], text=True, check=False,
+        [tool, what, packs, output, folder / "stamp"], text=True, check=False,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     return result.returncode, result.stdout, output
 
@@ -97,6 +98,39 @@ def look_at_source(tool):
         if lint.returncode != 0:
             fail(f"the Swift that is made of the packs is not formatted:\n{lint.stdout[:4000]}")
         return len(first.splitlines())
+
+
+def look_at_names(tool):
+    """A file that is added to any folder changes nothing of what was made before."""
+    event = {"title": "fish.aaa.first", "x-diario-version": 1, "type": "object",
+             "additionalProperties": False, "required": [], "properties": {
+                 "method": {"enum": ["one", "two"]}, "origin": {"enum": ["here"]}}}
+    form = {"type": "object", "additionalProperties": False, "required": [],
+            "properties": event["properties"]}
+    call = {"title": "fish.aaa.do", "description": {"en": "Does it.", "it": "Lo fa."},
+            "events": ["fish.aaa.first"], "input": form,
+            "result": form | {"properties": {}}}
+    view = call | {"title": "fish.aaa.see", "result": form}
+    del view["events"]
+    files = {"events/aaa.first.1.json": event, "commands/aaa.do.1.json": call,
+             "views/aaa.see.1.json": view}
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        pack = folder / "fish"
+        shutil.copytree(ROOT / "schema/fish", pack)
+        before = []
+        for path in (None, *files):
+            if path:
+                (pack / path).write_text(json.dumps(files[path]), encoding="utf-8")
+            code, said, output = make(tool, pack, folder, "domain")
+            if code != 0:
+                fail(f"no Swift can be made with {path}:\n{said}")
+            lines = output.read_text(encoding="utf-8").splitlines()
+            rest = iter(lines)
+            if missing := next((line for line in before if line not in rest), None):
+                fail(f"{path} changes what was made before: {missing}")
+            before = lines
+    return len(files)
 
 
 def look_at_faults(tool):
@@ -147,9 +181,9 @@ def main():
     compare_readme()
     run(folder / "Garden")
     lines = look_at_source(tool)
-    faults = look_at_faults(tool)
+    faults, names = look_at_faults(tool), look_at_names(tool)
     print(f"example.py: the README's program runs; {lines} lines of Swift for the packs are "
-          f"formatted, {faults} faults are found")
+          f"formatted, {faults} faults are found, {names} files more change no name")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ import tempfile
 
 import jsonschema
 
-from diario_format.schemas import with_blob_fields
+from diario_format.schemas import read_schema, with_blob_fields
 from diario_payloads.forms import write_forms
 from diario_payloads.near_misses import encoded, fitting, mutated
 
@@ -99,7 +99,7 @@ PayloadValidator = jsonschema.validators.extend(
 
 class EventType:
     def __init__(self, path):
-        self.schema = with_blob_fields(json.loads(path.read_text(encoding="utf-8")))
+        self.schema = with_blob_fields(read_schema(path))
         jsonschema.Draft202012Validator.check_schema(self.schema)
         self.name = self.schema["title"]
         self.version = self.schema["x-diario-version"]

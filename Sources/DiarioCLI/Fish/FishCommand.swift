@@ -23,7 +23,7 @@ extension Command {
         options: [
             .value("count N", "fish for each method, user and length (default 1000)"),
             .value("seed S", "of the chance that they are made by (default 1)"),
-            .choice("method", MeasuringMethod.allCases.map(\.rawValue), "only this method"),
+            .choice("method", Fish.Method.allCases.map(\.rawValue), "only this method"),
             .json,
         ],
         examples: ["diario fish simulate --count 1000 --seed 1": "all methods"],
@@ -72,9 +72,9 @@ enum FishCommand {
         let count = try call.arguments.count("count", from: 1) ?? 1000
         guard count <= 1_000_000 else { throw Failure.usage("--count is at most 1000000") }
         let seed = try call.arguments.count("seed", from: 0) ?? 1
-        let method = call.value("method").flatMap { MeasuringMethod(rawValue: $0) }
+        let method = call.value("method").flatMap { Fish.Method(rawValue: $0) }
         guard method != nil || !call.has("method") else {
-            let known = MeasuringMethod.allCases.map(\.rawValue).joined(separator: ", ")
+            let known = Fish.Method.allCases.map(\.rawValue).joined(separator: ", ")
             throw Failure.usage("--method is one of: \(known)", in: call.command)
         }
         let rows = Simulation(count: Int(count), seed: seed, method: method).run()

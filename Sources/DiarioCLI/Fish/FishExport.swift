@@ -39,7 +39,7 @@ extension Command {
 /// The command `diario fish export`.
 struct FishExport {
     let call: Invocation
-    private let unit: ReportUnit
+    private let unit: Fish.Unit
     private static let cells = CellWriter(guardsFormulas: true)
 
     init(call: Invocation) throws {
@@ -142,8 +142,8 @@ struct FishExport {
 
 extension Invocation {
     /// The unit of lengths that are written without one.
-    func fishUnit() throws -> ReportUnit {
-        let units: [ReportUnit] = ReportUnit.allCases
-        return try arguments.choice("unit", units.map { ($0.rawValue, $0) }) ?? .millimetres
+    func fishUnit() throws -> Fish.Unit {
+        let units: [Fish.Unit] = Fish.Unit.allCases
+        return try arguments.choice("unit", units.map { ($0.rawValue, $0) }) ?? .mm
     }
 }

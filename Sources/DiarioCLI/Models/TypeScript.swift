@@ -13,20 +13,32 @@ struct TypeScript {
         line(
             "// Made by `diario schema types` from the pack \(pack.name), version \(pack.version)."
         )
+        for named in pack.named.types {
+            line()
+            comment(named.description)
+            // An object is an interface, so that a program can extend it.
+            let content = form(named.schema, depth: 0)
+            let isObject = named.schema.member("properties") != nil
+            line(
+                isObject
+                    ? "export interface \(name(named.name)) \(content)"
+                    : "export type \(name(named.name)) = \(content)"
+            )
+        }
         for type in pack.types {
-            guard let schema = try? JSON.parse(type.canonicalSchema).value else { continue }
             line()
             comment(type.description)
-            let fields = schema.withPartsOfBlobs
+            let fields = pack.writtenSchema(of: type)
             line("export interface \(name(of: type)) \(form(fields, depth: 0))")
         }
         for declaration in pack.declarations {
             let base = name(declaration.shortName)
             line()
             comment(declaration.description.english)
-            line("export interface \(base)Input \(form(declaration.inputSchema, depth: 0))")
+            let forms = pack.writtenForms(of: declaration)
+            line("export interface \(base)Input \(form(forms.input, depth: 0))")
             line()
-            line("export interface \(base)Result \(form(declaration.resultSchema, depth: 0))")
+            line("export interface \(base)Result \(form(forms.result, depth: 0))")
         }
         appendTables()
         return text
@@ -94,6 +106,7 @@ struct TypeScript {
 
     /// The type for a schema.
     private func form(_ schema: JSON, depth: Int) -> String {
+        if let named = NamedTypes.name(in: schema) { return name(named) }
         if case .array(let values)? = schema.member("enum")?.item.value {
             return values.map { CellText.json(String(decoding: $0.value.asWritten, as: UTF8.self)) }
                 .joined(separator: " | ")

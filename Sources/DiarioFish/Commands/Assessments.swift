@@ -48,11 +48,11 @@ enum AssessmentRules {
     ) throws(BrokenRule) -> Outcome<Fish.AssessmentAbandon.Result> {
         let assessment = try Fish.OpenAssessment(input.assessmentId, in: space)
         let next = assessment.row.text("nextStep") ?? "photo"
-        let step: Fish.Step =
+        let step: Fish.Recorded.AssessmentAbandoned.Step =
             switch next {
             case "length": .verdict
             case "report": .details
-            default: Fish.Step(rawValue: next) ?? .photo
+            default: Fish.Recorded.AssessmentAbandoned.Step(rawValue: next) ?? .photo
             }
         return Outcome(Fish.AssessmentAbandon.Result()).recording(
             Fish.Recorded.AssessmentAbandoned(
@@ -87,7 +87,7 @@ enum AssessmentRules {
         _ = try Fish.OpenAssessment(input.assessmentId, in: space)
         let given = input.takenOn ?? input.takenAt.map { Fish.day(at: $0) } ?? Fish.today(space)
         let taken = try Fish.notInFuture(given, field: "takenOn", space)
-        let gate = TiltGate(rawValue: input.gate?.rawValue ?? "") ?? .standard
+        let gate = input.gate ?? .standard
         let result = gate.result(zMicroG: Gravity(input.gravityMicroG)?.z)
         return Outcome(Fish.PhotoCapture.Result()).recording(
             Fish.Recorded.PhotoCaptured(
@@ -95,7 +95,7 @@ enum AssessmentRules {
                 photoId: input.photoId,
                 imageId: input.imageId,
                 imageSize: input.imageSize,
-                imageType: input.imageType,
+                imageType: input.imageType.flatMap { .init(rawValue: $0.rawValue) },
                 imageKey: input.imageKey,
                 widthPx: input.widthPx,
                 heightPx: input.heightPx,
@@ -105,8 +105,8 @@ enum AssessmentRules {
                 focalMpx: input.focalMpx,
                 focalSource: input.focalSource,
                 principal: input.principal,
-                gate: Fish.PhotoCaptureGate(rawValue: gate.rawValue),
-                gateResult: Fish.PhotoCaptureGateResult(rawValue: result.rawValue) ?? .unknown
+                gate: Fish.Gate(rawValue: gate.rawValue),
+                gateResult: Fish.GateResult(rawValue: result.rawValue) ?? .unknown
             )
         )
     }

@@ -1,7 +1,7 @@
-extension Fish.Proposed {
+extension Fish.Detection {
     /// The area that both marks cover, in thousandths of all that they cover; nil if one of them is
     /// of points alone, which cover nothing.
-    func overlapMilli(with other: Fish.Proposed) -> Int64? {
+    func overlapMilli(with other: Fish.Detection) -> Int64? {
         guard let first = area, let second = other.area else { return nil }
         let ends = [first.top, first.bottom, second.top, second.bottom].sorted()
         var (both, all) = (0.0, 0.0)

@@ -7,7 +7,7 @@ extension Fish {
         let rule: SpeciesRule
         let verdict: Verdict
         let month: Month
-        let applicability: DiarioFish.Applicability
+        let applicability: Fish.Applicability
         /// Empty if both answers are positive.
         let alternatives: [Alternative]
 
@@ -27,9 +27,9 @@ extension Fish {
             }
             self.month = month
             verdict = Verdict(lengthUm: lengthUm, sigmaUm: sigmaUm, rule: rule, month: month)
-            applicability = DiarioFish.Applicability(
-                origin: origin.flatMap { DiarioFish.Origin(rawValue: $0) } ?? .mediterranean,
-                production: production.flatMap { DiarioFish.Production(rawValue: $0) } ?? .unknown
+            applicability = Fish.Applicability(
+                origin: origin.flatMap { Fish.Origin(rawValue: $0) } ?? .mediterranean,
+                production: production.flatMap { Fish.Production(rawValue: $0) } ?? .unknown
             )
             guard !verdict.isPositive else {
                 alternatives = []
@@ -47,9 +47,8 @@ extension Fish {
         }
 
         var sizeResult: SizeResult { SizeResult(rawValue: verdict.size.rawValue) ?? .notRequired }
-        var dateResult: DateResult { DateResult(rawValue: verdict.date.rawValue) ?? .inSeason }
+        var dateResult: DateResult { verdict.date }
         var minSizeKind: MinSizeKind { MinSizeKind(rawValue: rule.minimum.kind) ?? .none }
-        var applies: Applicability { Applicability(rawValue: applicability.rawValue) ?? .full }
     }
 
     /// Judges a fish without an assessment.
@@ -76,7 +75,7 @@ extension Fish {
             minSizeUm: judged.rule.minimum.lengthUm,
             minSizeKind: judged.minSizeKind,
             isBorderline: judged.verdict.isBorderline,
-            applicability: judged.applies,
+            applicability: judged.applicability,
             alternatives: judged.alternatives
         )
     }
@@ -112,7 +111,7 @@ extension Fish {
             minSizeUm: judged.rule.minimum.lengthUm,
             minSizeKind: judged.minSizeKind,
             isBorderline: judged.verdict.isBorderline,
-            applicability: judged.applies,
+            applicability: judged.applicability,
             alternatives: judged.alternatives
         )
         let others = judged.alternatives.prefix(alternativeCountMax).map { $0.speciesId }
@@ -123,13 +122,13 @@ extension Fish {
                 lengthUm: length,
                 sigmaUm: row.integer("sigmaUm"),
                 minSizeUm: judged.rule.minimum.lengthUm,
-                minSizeKind: same(judged.minSizeKind),
+                minSizeKind: .init(judged.minSizeKind),
                 seasonMask: Int64(judged.rule.season.mask),
                 zoneId: zone,
-                sizeResult: same(judged.sizeResult),
+                sizeResult: .init(judged.sizeResult),
                 isBorderline: judged.verdict.isBorderline,
                 dateResult: judged.dateResult,
-                applicability: judged.applies,
+                applicability: judged.applicability,
                 month: Int64(judged.month.number),
                 alternatives: others.isEmpty ? nil : Array(others)
             )
@@ -138,13 +137,18 @@ extension Fish {
 
     /// The most that an event keeps.
     private static let alternativeCountMax = 20
+}
 
-    /// The value of the same name in a list that has more of them.
-    static func same<Value: RawRepresentable, Other: RawRepresentable>(_ value: Value) -> Other
-    where Value.RawValue == String, Other.RawValue == String {
-        guard let other = Other(rawValue: value.rawValue) else {
-            preconditionFailure("a list of an event has the values of the commands that record it")
-        }
-        return other
-    }
+// What is recorded may also be unknown, as in old reports.
+
+extension Fish.RecordedSizeResult {
+    init(_ result: Fish.SizeResult) { self = Self(rawValue: result.rawValue) ?? .unknown }
+}
+
+extension Fish.RecordedMinSizeKind {
+    init(_ kind: Fish.MinSizeKind) { self = Self(rawValue: kind.rawValue) ?? .unknown }
+}
+
+extension Fish.Recorded.ReportFiled.Origin {
+    init(_ origin: Fish.Origin) { self = Self(rawValue: origin.rawValue) ?? .unknown }
 }

@@ -12,7 +12,7 @@ enum LengthRules {
         }
         let object = try Fish.reference(reference, field: "referenceId", in: space)
         guard let fish = try assessment.mark("fish"), let mark = try assessment.mark("reference"),
-            let method = MeasuringMethod(rawValue: mark.method), let size = assessment.imageSize
+            let method = Fish.Method(rawValue: mark.method), let size = assessment.imageSize
         else { throw FishRule.noMarks.broken("assessmentId", input.assessmentId) }
         let length = try measured(
             MeasuringInput(
@@ -73,7 +73,7 @@ enum LengthRules {
         let size = input.image ?? extent(of: [fish, mark])
         let length = try measured(
             MeasuringInput(
-                method: MeasuringMethod(rawValue: input.method.rawValue) ?? .pins2,
+                method: input.method,
                 fish: fish,
                 axis: input.axis?.map { MarkPoint($0) },
                 reference: mark,
@@ -95,7 +95,7 @@ enum LengthRules {
     private static let defaultHeightUm: Int64 = 8000
 
     /// An image that has the marks in it, for an image of unknown size.
-    private static func extent(of shapes: [MarkShape]) -> Fish.Image {
+    private static func extent(of shapes: [MarkShape]) -> Fish.ImageSize {
         var (right, bottom): (Int64, Int64) = (1, 1)
         for shape in shapes {
             let points: [(x: Int64, y: Int64)] =
@@ -109,7 +109,7 @@ enum LengthRules {
             for point in points { (right, bottom) = (max(right, point.x), max(bottom, point.y)) }
         }
         // A margin, so that no mark is at the edge of it.
-        return Fish.Image(widthPx: right / 1000 * 2 + 1, heightPx: bottom / 1000 * 2 + 1)
+        return Fish.ImageSize(widthPx: right / 1000 * 2 + 1, heightPx: bottom / 1000 * 2 + 1)
     }
 
     private static func measured(_ input: MeasuringInput) throws(BrokenRule) -> Measurement {

@@ -46,11 +46,10 @@ enum MarkRules {
             throw FishRule.noMarks.broken("target", input.target.rawValue)
         }
         let step = input.deltaMpx ?? MarkFrame.nudgeMpx
-        let side = DiarioFish.Side(rawValue: input.side.rawValue) ?? .up
         do throws(GestureRefusal) {
             switch mark.shape {
-            case .frame(let frame): _ = try frame.nudging(side, byMpx: step)
-            case .ellipse(let ellipse): _ = try ellipse.nudging(side, byMpx: step)
+            case .frame(let frame): _ = try frame.nudging(input.side, byMpx: step)
+            case .ellipse(let ellipse): _ = try ellipse.nudging(input.side, byMpx: step)
             case .points: throw .empty
             }
         } catch {

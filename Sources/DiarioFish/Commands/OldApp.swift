@@ -16,7 +16,7 @@ enum OldAppRules {
         }
         let unit = unit(input.unit)
         let rows = space.rows("species", ["day": .text(Fish.today(space).text)])
-        var list: [Fish.OldSpeciesItem] = []
+        var list: [Fish.OldSpeciesRow] = []
         for row in rows {
             let mask = row.integer("seasonMask").map { Int(clamping: $0) }
             guard let season = mask.flatMap({ Season(mask: $0) }),
@@ -24,7 +24,7 @@ enum OldAppRules {
             else { continue }
             if let month, season.isClosed(in: month) { continue }
             list.append(
-                Fish.OldSpeciesItem(
+                Fish.OldSpeciesRow(
                     id: row.integer("ordinal").map { "\($0)" } ?? id,
                     commName: row.text("nameIt") ?? id,
                     sciName: row.text("nameSci") ?? "",
@@ -88,15 +88,15 @@ enum OldAppRules {
                 lengthUm: length,
                 method: .unknown,
                 minSizeUm: judged.rule.minimum.lengthUm,
-                minSizeKind: Fish.same(judged.minSizeKind),
+                minSizeKind: .init(judged.minSizeKind),
                 seasonMask: Int64(judged.rule.season.mask),
                 zoneId: Fish.everywhere,
-                sizeResult: Fish.same(judged.sizeResult),
+                sizeResult: .init(judged.sizeResult),
                 isBorderline: false,
                 dateResult: judged.dateResult,
-                applicability: judged.applies,
-                origin: Fish.same(origin),
-                production: Fish.same(production),
+                applicability: judged.applicability,
+                origin: .init(origin),
+                production: production,
                 source: .legacyHttp
             )
         )
@@ -105,7 +105,7 @@ enum OldAppRules {
     private static let repeatedMilliseconds: Int64 = 10 * 60 * 1000
 
     /// The unit of lengths that are written without one.
-    static func unit(_ unit: Fish.Unit?) -> ReportUnit {
-        unit.flatMap { ReportUnit(rawValue: $0.rawValue) } ?? .millimetres
+    static func unit(_ unit: Fish.Unit?) -> Fish.Unit {
+        unit ?? .mm
     }
 }

@@ -110,7 +110,7 @@ struct OldCatalogue {
 enum OldText {
     static func length(
         _ text: String?,
-        in unit: ReportUnit
+        in unit: Fish.Unit
     ) throws(BrokenRule) -> Int64 {
         guard let text else { throw OldRule.missing.broken("detectedSize") }
         guard let um = unit.um(text) else { throw OldRule.length.broken("detectedSize", text) }
@@ -126,17 +126,17 @@ enum OldText {
         throw OldRule.truth.broken(field, text)
     }
 
-    static func origin(_ text: String?) throws(BrokenRule) -> DiarioFish.Origin {
+    static func origin(_ text: String?) throws(BrokenRule) -> Fish.Origin {
         guard let text else { throw OldRule.missing.broken("origin") }
-        guard let origin = DiarioFish.Origin(named: text) else {
+        guard let origin = Fish.Origin(named: text) else {
             throw OldRule.label.broken("origin", text)
         }
         return origin
     }
 
-    static func production(_ text: String?) throws(BrokenRule) -> DiarioFish.Production {
+    static func production(_ text: String?) throws(BrokenRule) -> Fish.Production {
         guard let text else { throw OldRule.missing.broken("production") }
-        guard let production = DiarioFish.Production(named: text) else {
+        guard let production = Fish.Production(named: text) else {
             throw OldRule.label.broken("production", text)
         }
         return production

@@ -49,7 +49,7 @@ extension Fish {
 
         private func nudged(_ shape: MarkShape, _ prefix: String) throws(BrokenRule) -> MarkShape {
             var shape = shape
-            let steps: [(DiarioFish.Side, String)] = [
+            let steps: [(Fish.Side, String)] = [
                 (.up, "UpMpx"), (.down, "DownMpx"), (.left, "LeftMpx"), (.right, "RightMpx"),
             ]
             for (side, name) in steps {

@@ -12,7 +12,7 @@ enum PreferenceRules {
                     throw FishRule.preference.broken("value", value)
                 }
             case .gate:
-                guard TiltGate(rawValue: value) != nil else {
+                guard Fish.Gate(rawValue: value) != nil else {
                     throw FishRule.preference.broken("value", value)
                 }
             case .place: try Fish.checkPlace(value, field: "value", in: space)

@@ -66,7 +66,7 @@ enum ImportRules {
 /// Reads rows as reports, with what was asked of the space for rows before.
 private struct RowReading {
     private let space: any CommandSpace
-    private let unit: ReportUnit
+    private let unit: Fish.Unit
     private let day: CivilDay
     private var catalogue: OldCatalogue
     private var knownSpecies: [String] = []
@@ -124,11 +124,11 @@ private struct RowReading {
         guard verdict.eligibilityDate == date else {
             throw OldRule.answers.broken("eligibilityDate", row.eligibilityDate)
         }
-        let method = Fish.ReportAmendedMethod(rawValue: row.method ?? "unknown")
+        let method = Fish.ReportMethod(rawValue: row.method ?? "unknown")
         guard let method else { throw OldRule.number.broken("method", row.method) }
         if let reference = row.referenceId { try check(reference: reference) }
         if let place = row.boughtPlaceId { try check(place: place, "boughtPlaceId") }
-        let applicability = DiarioFish.Applicability(origin: origin, production: production)
+        let applicability = Fish.Applicability(origin: origin, production: production)
         return Fish.Recorded.ReportFiled(
             reportId: row.reportId ?? Self.id(row.rowSha256),
             speciesId: species,
@@ -139,17 +139,17 @@ private struct RowReading {
             method: method,
             referenceId: row.referenceId,
             minSizeUm: rule.minimum.lengthUm,
-            minSizeKind: Fish.ReportFiledMinSizeKind(rawValue: rule.minimum.kind) ?? .unknown,
+            minSizeKind: Fish.RecordedMinSizeKind(rawValue: rule.minimum.kind) ?? .unknown,
             seasonMask: Int64(rule.season.mask),
             zoneId: try Self.zone(row),
-            sizeResult: Fish.ReportFiledSizeResult(rawValue: verdict.size.rawValue) ?? .unknown,
+            sizeResult: Fish.RecordedSizeResult(rawValue: verdict.size.rawValue) ?? .unknown,
             isBorderline: try row.isBorderline.map { (text) throws(BrokenRule) in
                 try OldText.truth(text, "isBorderline")
             } ?? verdict.isBorderline,
-            dateResult: Fish.same(verdict.date),
-            applicability: Fish.same(applicability),
-            origin: Fish.same(origin),
-            production: Fish.same(production),
+            dateResult: verdict.date,
+            applicability: applicability,
+            origin: .init(origin),
+            production: production,
             source: .import,
             boughtOn: try Self.day(row.boughtOn, "boughtOn"),
             boughtPlaceId: row.boughtPlaceId
@@ -222,7 +222,7 @@ private struct RowReading {
             let zone = try Self.zone(row)
             return try Fish.species(species, on: day, zone: zone, in: space).rule
         }
-        let least = try Self.number(row.minSizeUm, "minSizeUm", in: ReportUnit.range)
+        let least = try Self.number(row.minSizeUm, "minSizeUm", in: Fish.Unit.range)
         guard let minimum = MinimumSize(kind: kind, lengthUm: least) else {
             throw FishRule.minimumSize.broken("minSizeKind", kind)
         }
@@ -234,9 +234,9 @@ private struct RowReading {
 
     // MARK: Texts
 
-    private func lengthUnit(_ text: String?) throws(BrokenRule) -> ReportUnit {
+    private func lengthUnit(_ text: String?) throws(BrokenRule) -> Fish.Unit {
         guard let text else { return unit }
-        guard let unit = ReportUnit(rawValue: text) else {
+        guard let unit = Fish.Unit(rawValue: text) else {
             throw OldRule.number.broken("unit", text)
         }
         return unit

@@ -37,9 +37,9 @@ enum ReportRules {
         let assessment = try Fish.OpenAssessment(input.assessmentId, in: space)
         let row = assessment.row
         guard let length = row.integer("verdictLengthUm"), let day = assessment.day,
-            let size = row.text("sizeResult").flatMap({ Fish.ReportFiledSizeResult(rawValue: $0) }),
+            let size = row.text("sizeResult").flatMap({ Fish.RecordedSizeResult(rawValue: $0) }),
             let date = row.text("dateResult").flatMap({ Fish.DateResult(rawValue: $0) }),
-            let kind = row.text("minSizeKind").flatMap({ Fish.ReportFiledMinSizeKind(rawValue: $0) }
+            let kind = row.text("minSizeKind").flatMap({ Fish.RecordedMinSizeKind(rawValue: $0) }
             )
         else { throw FishRule.noVerdict.broken("assessmentId", input.assessmentId) }
         if let what = row.text("verdictOutdatedBy") {
@@ -55,10 +55,7 @@ enum ReportRules {
         }
         try Fish.checkPlace(place, field: "placeId", in: space)
         try checkPurchase(input.boughtOn, input.boughtPlaceId, before: day, in: space)
-        let applicability = DiarioFish.Applicability(
-            origin: Fish.same(origin),
-            production: Fish.same(production)
-        )
+        let applicability = Fish.Applicability(origin: origin, production: production)
         return Outcome(Fish.ReportFile.Result()).recording(
             Fish.Recorded.ReportFiled(
                 reportId: input.reportId,
@@ -68,7 +65,7 @@ enum ReportRules {
                 observedOn: day,
                 lengthUm: length,
                 sigmaUm: row.integer("verdictSigmaUm"),
-                method: Fish.ReportAmendedMethod(rawValue: row.text("method") ?? "") ?? .unknown,
+                method: Fish.ReportMethod(rawValue: row.text("method") ?? "") ?? .unknown,
                 referenceId: row.text("measuredReferenceId"),
                 minSizeUm: row.integer("minSizeUm"),
                 minSizeKind: kind,
@@ -77,8 +74,8 @@ enum ReportRules {
                 sizeResult: size,
                 isBorderline: row.isTrue("isBorderline"),
                 dateResult: date,
-                applicability: Fish.same(applicability),
-                origin: Fish.same(origin),
+                applicability: applicability,
+                origin: .init(origin),
                 production: production,
                 source: .app,
                 boughtOn: input.boughtOn,
@@ -167,7 +164,7 @@ enum ReportRules {
                 sizeResult: judged.sizeResult,
                 isBorderline: judged.verdict.isBorderline,
                 dateResult: judged.dateResult,
-                applicability: judged.applies,
+                applicability: judged.applicability,
                 origin: input.origin,
                 production: input.production,
                 boughtOn: input.boughtOn,

@@ -2,12 +2,11 @@ import DiarioCore
 
 // What the old app shows in its lists and sends as it is shown. Here they are codes.
 
-extension Origin {
+extension Fish.Origin {
     /// The origin that a text of the old app names, or a code.
     package init?(named text: String) {
-        guard let found = Self.all.first(where: { isNamed(text, $0.oldName, $0.rawValue) }) else {
-            return nil
-        }
+        let found = Self.allCases.first { isNamed(text, $0.oldName, $0.rawValue) }
+        guard let found else { return nil }
         self = found
     }
 
@@ -18,16 +17,13 @@ extension Origin {
         case .other: "Altro"
         }
     }
-
-    private static var all: [Origin] { [.mediterranean, .other] }
 }
 
-extension Production {
+extension Fish.Production {
     /// The production that a text of the old app names, or a code.
     package init?(named text: String) {
-        guard let found = Self.all.first(where: { isNamed(text, $0.oldName, $0.rawValue) }) else {
-            return nil
-        }
+        let found = Self.allCases.first { isNamed(text, $0.oldName, $0.rawValue) }
+        guard let found else { return nil }
         self = found
     }
 
@@ -39,8 +35,6 @@ extension Production {
         case .unknown: "sconosciuto"
         }
     }
-
-    private static var all: [Production] { [.farmed, .wildFresh, .unknown] }
 }
 
 /// True if people take a text for a name or a code: case and accents do not count.

@@ -3,12 +3,12 @@ package import DiarioCore
 /// The reports of an export, row by row: the columns of the old app, or these and all others.
 package struct ReportTable: Sendable {
     package let columns: [ReportColumn]
-    private let unit: ReportUnit
+    private let unit: Fish.Unit
     /// Where the values of each column are in a row of the query `export`.
     private let indices: [Int?]
 
     /// A table of what the query `export` answers.
-    package init(_ queryColumns: [String], isOld: Bool, unit: ReportUnit) {
+    package init(_ queryColumns: [String], isOld: Bool, unit: Fish.Unit) {
         columns = isOld ? ReportColumn.old : ReportColumn.allCases
         self.unit = unit
         indices = columns.map { column in
@@ -25,9 +25,10 @@ package struct ReportTable: Sendable {
             case .detectedSize:
                 guard case .integer(let length) = value else { return .text("") }
                 return .text(unit.text(um: length))
-            case .origin: return .text(text(value).flatMap { Origin(rawValue: $0) }?.oldName ?? "")
+            case .origin:
+                return .text(text(value).flatMap { Fish.Origin(rawValue: $0) }?.oldName ?? "")
             case .production:
-                return .text(text(value).flatMap { Production(rawValue: $0) }?.oldName ?? "")
+                return .text(text(value).flatMap { Fish.Production(rawValue: $0) }?.oldName ?? "")
             case .idFish, .fishName, .eligibilitySize, .eligibilityDate, .townReport:
                 return .text(text(value) ?? "")
             case .unit: return .text(unit.rawValue)

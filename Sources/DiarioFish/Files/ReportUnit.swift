@@ -1,10 +1,6 @@
 import DiarioSchema
 
-/// The unit of lengths that a file or the old app writes without one.
-package enum ReportUnit: String, CaseIterable, Sendable {
-    case millimetres = "mm"
-    case centimetres = "cm"
-
+extension Fish.Unit {
     /// The lengths that a report may have, in micrometres.
     static let range: ClosedRange<Int64> = 1000...5_000_000
 
@@ -22,7 +18,7 @@ package enum ReportUnit: String, CaseIterable, Sendable {
 
     /// A length as a bare number with a point and no more decimals than it needs, such as `11.5`.
     package func text(um: Int64) -> String {
-        let one: UInt64 = self == .millimetres ? 1000 : 10_000
+        let one: UInt64 = self == .mm ? 1000 : 10_000
         let (whole, rest) = um.magnitude.quotientAndRemainder(dividingBy: one)
         let text = um < 0 ? "-\(whole)" : "\(whole)"
         guard rest > 0 else { return text }

@@ -28,17 +28,13 @@ package struct Gravity: Equatable, Sendable {
     }
 }
 
-/// How level a phone has to be for a photo.
-package enum TiltGate: String, Sendable {
-    /// At most 7.69 degrees, and a phone that does not tell may take photos.
-    case standard
-    /// As the thesis prints it: from 2.56 to 7.69 degrees, and one that does not tell is out.
-    case legacy
-    /// Nobody looks, so nothing is known.
-    case off
-
+extension Fish.Gate {
     /// Judges gravity along the axis out of the screen, in millionths of g; nil if unknown.
-    package func result(zMicroG: Int64?) -> GateResult {
+    ///
+    /// The standard gate lets at most 7.69 degrees pass, and a phone that does not tell. The old
+    /// one is as the thesis prints it: from 2.56 to 7.69 degrees, and one that does not tell is
+    /// out. Where nobody looks, nothing is known.
+    package func result(zMicroG: Int64?) -> Fish.GateResult {
         switch (self, zMicroG) {
         case (.off, _), (.standard, nil): .unknown
         case (.standard, let z?): z <= -991_000 ? .ok : .out
@@ -46,9 +42,4 @@ package enum TiltGate: String, Sendable {
         case (.legacy, nil): .out
         }
     }
-}
-
-/// What the gate said, which the photo keeps.
-package enum GateResult: String, Sendable {
-    case ok, out, unknown
 }

@@ -13,13 +13,7 @@ package struct Season: Equatable, Sendable {
 
     package func isClosed(in month: Month) -> Bool { mask >> (month.number - 1) & 1 == 1 }
 
-    package func result(in month: Month) -> DateResult {
+    package func result(in month: Month) -> Fish.DateResult {
         isClosed(in: month) ? .reproducing : .inSeason
     }
-}
-
-/// Whether the species reproduces in the month of the photo.
-package enum DateResult: String, Sendable {
-    case inSeason = "in_season"
-    case reproducing
 }

@@ -16,7 +16,7 @@ package struct Verdict: Equatable, Sendable {
     package let size: SizeResult
     /// True if the length is too close to the minimum to be sure of `size`.
     package let isBorderline: Bool
-    package let date: DateResult
+    package let date: Fish.DateResult
 
     package init(lengthUm: Int64, sigmaUm: Int64?, rule: SpeciesRule, month: Month) {
         size = rule.minimum.result(lengthUm: lengthUm)

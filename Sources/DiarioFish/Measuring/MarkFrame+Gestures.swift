@@ -6,11 +6,6 @@ package enum Corner: String, Sendable {
     case downRight = "down_right"
 }
 
-/// A side that can be moved in small steps.
-package enum Side: String, Sendable {
-    case up, down, left, right
-}
-
 /// A gesture that would leave a frame or an ellipse without an inside.
 package enum GestureRefusal: String, Error, Sendable {
     /// The corner would cross the opposite one, or come closer than a pixel.
@@ -49,7 +44,7 @@ extension MarkFrame {
     }
 
     /// The frame after one side went outward, or for a negative step inward, the others staying.
-    package func nudging(_ side: Side, byMpx step: Int64) throws(GestureRefusal) -> MarkFrame {
+    package func nudging(_ side: Fish.Side, byMpx step: Int64) throws(GestureRefusal) -> MarkFrame {
         guard isInRange, MarkFrame.range ~= step else { throw .outOfRange }
         let isAcross = side == .left || side == .right
         guard (isAcross ? widthMpx : heightMpx) + step > 0 else { throw .empty }
@@ -74,7 +69,8 @@ extension MarkEllipse {
     ///
     /// Left and right are the ends of the width, up and down those of the height. The opposite end
     /// stays: the centre moves by half the step.
-    package func nudging(_ side: Side, byMpx step: Int64) throws(GestureRefusal) -> MarkEllipse {
+    package func nudging(_ side: Fish.Side, byMpx step: Int64) throws(GestureRefusal) -> MarkEllipse
+    {
         let range = MarkFrame.range
         guard [xMpx, yMpx, widthMpx, heightMpx, step].allSatisfy({ range ~= $0 }) else {
             throw .outOfRange

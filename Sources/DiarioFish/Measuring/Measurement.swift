@@ -1,6 +1,6 @@
 /// A length, and how far to trust it.
 package struct Measurement: Equatable, Sendable {
-    package let method: MeasuringMethod
+    package let method: Fish.Method
     package let algorithmVersion: Int
     package let lengthUm: Int64
     /// The standard error of the length, of all that is known to be uncertain.

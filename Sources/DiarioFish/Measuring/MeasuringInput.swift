@@ -1,8 +1,3 @@
-/// A way to measure, from the thesis's first to the ones that undo perspective.
-package enum MeasuringMethod: String, Sendable, CaseIterable {
-    case pins2, circle3, views, ellipse, conic, rectified, card
-}
-
 /// A thing of known size beside the fish, in micrometres.
 package enum ReferenceObject: Equatable, Sendable {
     case disc(diameterUm: Int64, thicknessUm: Int64)
@@ -74,7 +69,7 @@ package struct ErrorModel: Equatable, Sendable {
 
 /// All that a length is computed from.
 package struct MeasuringInput: Equatable, Sendable {
-    package let method: MeasuringMethod
+    package let method: Fish.Method
     /// The line along the fish: two points, more for a bent one, or a frame around it.
     package let fish: MarkShape
     /// Two points of the body's line, on which a length between two points is projected.
@@ -89,7 +84,7 @@ package struct MeasuringInput: Equatable, Sendable {
     package let errors: ErrorModel
 
     package init(
-        method: MeasuringMethod,
+        method: Fish.Method,
         fish: MarkShape,
         axis: [MarkPoint]? = nil,
         reference: MarkShape,

@@ -20,7 +20,7 @@ package struct SimulatedMarks {
 
     /// What a method is given; nil if a mark is no number.
     package mutating func input(
-        _ method: MeasuringMethod,
+        _ method: Fish.Method,
         _ object: ReferenceObject,
         heightSigmaUm: Int64
     ) -> MeasuringInput? {
@@ -39,7 +39,7 @@ package struct SimulatedMarks {
         )
     }
 
-    private mutating func fish(_ method: MeasuringMethod) -> (MarkShape, [MarkPoint]?)? {
+    private mutating func fish(_ method: Fish.Method) -> (MarkShape, [MarkPoint]?)? {
         let (snout, tail) = (photo.snout, photo.tail)
         switch method {
         case .pins2, .circle3:
@@ -70,7 +70,7 @@ package struct SimulatedMarks {
     }
 
     private mutating func reference(
-        _ method: MeasuringMethod,
+        _ method: Fish.Method,
         _ object: ReferenceObject
     ) -> MarkShape? {
         let thickness = object.thickness / 1000

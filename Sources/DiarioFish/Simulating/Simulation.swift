@@ -5,7 +5,7 @@ import DiarioCore
 /// All numbers are synthetic: no camera took these photos, and no person marked them. Errors are
 /// in millionths of the true length.
 package struct SimulationRow: Equatable, Sendable {
-    package let method: MeasuringMethod
+    package let method: Fish.Method
     package let user: String
     package let lengthUm: Int64
     package let measuredCount: Int
@@ -35,14 +35,14 @@ package struct Simulation: Sendable {
     package let count: Int
     package let seed: UInt64
     /// Nil for all.
-    package var method: MeasuringMethod?
+    package var method: Fish.Method?
     package var lengthsUm = Simulation.lengthsUm
     /// What lies beside the fish, for methods that take it; the method of a card takes a card.
     package var object = ReferenceObject.eur2
     /// How well the height of the fish's line is known.
     package var heightSigmaUm: Int64 = 3000
 
-    package init(count: Int, seed: UInt64, method: MeasuringMethod? = nil) {
+    package init(count: Int, seed: UInt64, method: Fish.Method? = nil) {
         self.count = max(1, min(count, 1_000_000))
         self.seed = seed
         self.method = method
@@ -50,7 +50,7 @@ package struct Simulation: Sendable {
 
     /// The rows by method, user and length; the same for the same numbers, whichever the machine.
     package func run() -> [SimulationRow] {
-        let methods = method.map { [$0] } ?? MeasuringMethod.allCases
+        let methods = method.map { [$0] } ?? Fish.Method.allCases
         return methods.flatMap { method in
             SimulatedUser.all.flatMap { user in
                 lengthsUm.map { row(method, user, lengthUm: $0) }
@@ -59,7 +59,7 @@ package struct Simulation: Sendable {
     }
 
     private func row(
-        _ method: MeasuringMethod,
+        _ method: Fish.Method,
         _ user: SimulatedUser,
         lengthUm: Int64
     ) -> SimulationRow {
@@ -120,7 +120,7 @@ package struct Simulation: Sendable {
 
     /// Sections 2.2 and 2.3 of the thesis; those of the third method are in charts that are lost.
     private static func thesis(
-        _ method: MeasuringMethod,
+        _ method: Fish.Method,
         _ lengthUm: Int64
     ) -> ClosedRange<Int64>? {
         switch (method, lengthUm) {

@@ -8,63 +8,93 @@ enum OpenAPIDocument {
     static let bytes: [UInt8] = {
         let document = BuiltInPacks.openAPI
         let packs = (try? PackSource.builtIn()) ?? []
-        let paths = packs.flatMap(\.declarations).map { declaration in
-            let folder = declaration.kind.folder
-            let path = "/v1/spaces/{space}/\(folder)/\(declaration.name)"
-            let item = String(decoding: declaration.pathItem.asWritten, as: UTF8.self)
-            return "  \"\(path)\": \(item)\n"
+        let paths = packs.flatMap { pack in
+            pack.declarations.map { declaration in
+                let folder = declaration.kind.folder
+                let path = "/v1/spaces/{space}/\(folder)/\(declaration.name)"
+                let call = DescribedCall(declaration, of: pack)
+                return "  \"\(path)\": \(text(call.pathItem))\n"
+            }
         }
-        guard let end = document.firstRange(of: "\ncomponents:") else {
-            return Array(document.utf8)
+        let schemas = packs.flatMap { pack in
+            pack.named.types.map { named in
+                let schema = named.schema.described(in: pack)
+                return "    \"\(pack.name).\(named.name)\": \(text(schema))\n"
+            }
         }
         return Array(
-            (document[..<end.lowerBound] + "\n" + paths.joined()
-                + document[end.lowerBound...]
-                .dropFirst()).utf8
+            document.inserting(paths, below: "\npaths:\n")
+                .inserting(schemas, below: "\n  schemas:\n").utf8
         )
     }()
+
+    private static func text(_ json: JSON) -> String {
+        String(decoding: json.asWritten, as: UTF8.self)
+    }
 }
 
-extension Declaration {
-    /// The path item of OpenAPI.
-    fileprivate var pathItem: JSON {
+extension String {
+    /// Adds lines below a line; nothing if that is not there.
+    fileprivate func inserting(_ lines: [String], below line: String) -> String {
+        guard let place = firstRange(of: line) else { return self }
+        return self[..<place.upperBound] + lines.joined() + self[place.upperBound...]
+    }
+}
+
+/// A command or a view as OpenAPI describes it.
+private struct DescribedCall {
+    private let declaration: Declaration
+    private let input: JSON
+    private let result: JSON
+
+    init(_ declaration: Declaration, of pack: Pack) {
+        self.declaration = declaration
+        let forms = pack.writtenForms(of: declaration)
+        input = forms.input.described(in: pack)
+        result = forms.result.described(in: pack)
+    }
+
+    /// The path item.
+    var pathItem: JSON {
         let space: JSON = .make(["$ref": .string("#/components/parameters/space")])
         let post = operation("", [("requestBody", body)])
         var members: [(String, JSON)] = [("parameters", .make([space]))]
-        if kind == .view { members.append(("get", operation("Get", [("parameters", parameters)]))) }
+        if declaration.kind == .view {
+            members.append(("get", operation("Get", [("parameters", parameters)])))
+        }
         members.append(("post", post))
         return .make(members)
     }
 
     private func operation(_ suffix: String, _ more: [(String, JSON)]) -> JSON {
         let answer: JSON =
-            kind == .command
+            declaration.kind == .command
             ? .make([
                 "allOf": .make([
                     .make(["$ref": .string("#/components/schemas/CommandAnswer")]),
-                    .make(["properties": .make(["result": resultSchema.withOneLanguage])]),
+                    .make(["properties": .make(["result": result])]),
                 ])
-            ]) : resultSchema.withOneLanguage
+            ]) : result
         let good: JSON = .make([
-            "description": .string(kind == .command ? "It was run." : "Its result."),
+            "description": .string(declaration.kind == .command ? "It was run." : "Its result."),
             "content": .make(["application/json": .make(["schema": answer])]),
         ])
         let bad: JSON = .make(["$ref": .string("#/components/responses/Problem")])
         var responses: [(String, JSON)] = [("200", good)]
-        if kind == .command { responses.append(("201", good)) }
+        if declaration.kind == .command { responses.append(("201", good)) }
         responses.append(("default", bad))
         return .make(
             [
-                ("operationId", .string(name + suffix)),
+                ("operationId", .string(declaration.name + suffix)),
                 ("tags", .make([.string("commands")])),
-                ("summary", .string(description.english)),
+                ("summary", .string(declaration.description.english)),
             ] + more + [("responses", .make(responses))]
         )
     }
 
     private var body: JSON {
-        var properties: [(String, JSON)] = [("input", inputSchema.withOneLanguage)]
-        if kind == .command {
+        var properties: [(String, JSON)] = [("input", input)]
+        if declaration.kind == .command {
             let call = "#/components/schemas/CommandCall/properties/"
             for name in ["at", "actor", "dryRun"] {
                 properties.append((name, .make(["$ref": .string(call + name)])))
@@ -81,19 +111,21 @@ extension Declaration {
     }
 
     private var parameters: JSON {
-        let properties = inputSchema.member("properties")?.item.value
+        let properties = input.member("properties")?.item.value
         return .make(
-            inputFields.map { field in
+            declaration.inputFields.map { field in
                 .make([
                     ("name", .string(field.name)), ("in", .string("query")),
                     ("required", .boolean(field.isRequired)),
-                    ("description", .string(title(of: field.name)?.english ?? field.name)),
+                    (
+                        "description",
+                        .string(declaration.title(of: field.name)?.english ?? field.name)
+                    ),
                     (
                         "schema",
                         field.kind == .nested
                             ? .make(["type": .string("string")])
-                            : (properties?.member(field.name)?.item.value ?? .make([:]))
-                                .withOneLanguage
+                            : properties?.member(field.name)?.item.value ?? .make([:])
                     ),
                 ])
             }
@@ -114,21 +146,29 @@ extension JSON {
         .array(of: items)
     }
 
-    /// A schema whose texts for people are the English ones, as OpenAPI wants them.
-    fileprivate var withOneLanguage: JSON {
+    /// A schema whose texts for people are the English ones, as OpenAPI wants them, with references
+    /// to the types of a pack that have names.
+    fileprivate func described(in pack: Pack) -> JSON {
         switch self {
         case .object(let members):
-            .make(
-                members.map { member in
+            let named = NamedTypes.name(in: self)
+            let kept = members.filter {
+                named == nil || ["$ref", "title", "description"].contains($0.key)
+            }
+            return .make(
+                kept.map { member in
+                    if let named, member.key == "$ref" {
+                        return (member.key, .string("#/components/schemas/\(pack.name).\(named)"))
+                    }
                     let isText = ["title", "description"].contains(member.key)
                     if isText, let texts = Texts(self, member.key) {
                         return (member.key, .string(texts.english))
                     }
-                    return (member.key, member.item.value.withOneLanguage)
+                    return (member.key, member.item.value.described(in: pack))
                 }
             )
-        case .array(let items): .make(items.map { $0.value.withOneLanguage })
-        default: self
+        case .array(let items): return .make(items.map { $0.value.described(in: pack) })
+        default: return self
         }
     }
 }

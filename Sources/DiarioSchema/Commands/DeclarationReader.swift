@@ -9,6 +9,7 @@ struct DeclarationReader {
     /// The full name and the version by the name of the file.
     private let named: (name: String, version: Int)
     private let types: [EventType]
+    private let namedTypes: NamedTypes
 
     private static let keys = ["title", "description", "events", "actor", "input", "result"]
     private static let annotations: Set = ["title", "description"]
@@ -18,6 +19,7 @@ struct DeclarationReader {
         _ kind: Declaration.Kind,
         named: (name: String, version: Int),
         types: [EventType],
+        _ namedTypes: NamedTypes,
         budget: PatternBudget
     ) {
         problems = ProblemList(file: file.path)
@@ -25,16 +27,18 @@ struct DeclarationReader {
         self.kind = kind
         self.named = named
         self.types = types
+        self.namedTypes = namedTypes
         self.budget = budget
     }
 
     /// The declaration; valid only if there are no problems.
     mutating func read() -> Declaration? {
-        let root: JSON.Item
+        var root: JSON.Item
         do { root = try JSON.parse(file.bytes) } catch {
             problems.add(error.line, error.rule, error.message)
             return nil
         }
+        root = expandingForms(root)
         guard case .object(let members) = root.value else {
             problems.add(root.line, "declaration", "a declaration is an object; write { ... }")
             return nil
@@ -81,6 +85,21 @@ struct DeclarationReader {
         checkNewThing(declaration, root)
         checkOptions(declaration, root)
         return declaration
+    }
+
+    /// The declaration with what names of types stand for in their place.
+    private mutating func expandingForms(_ root: JSON.Item) -> JSON.Item {
+        guard case .object(let members) = root.value else { return root }
+        var expanded: [JSON.Member] = []
+        for member in members {
+            guard ["input", "result"].contains(member.key) else {
+                expanded.append(member)
+                continue
+            }
+            let item = namedTypes.expand(member.item, &problems)
+            expanded.append(JSON.Member(key: member.key, line: member.line, item: item))
+        }
+        return JSON.Item(value: .object(expanded), line: root.line)
     }
 
     /// Each field of the input has an option of its own on the command line.

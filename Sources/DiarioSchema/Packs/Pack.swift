@@ -1,3 +1,5 @@
+import DiarioCore
+
 /// A pack, loaded and found without fault: its types, reference data and examples.
 package struct Pack: Sendable {
     package let name: String
@@ -9,6 +11,8 @@ package struct Pack: Sendable {
     package let roles: [PackRole]
     /// Who may record events, by the full names of types; others are open to whoever may append.
     package let who: [String: RecordingRule]
+    /// Those that events, commands and views have in common.
+    package let named: NamedTypes
     /// Sorted by name, then by version.
     package let types: [EventType]
     /// In byte order of their paths.
@@ -20,11 +24,14 @@ package struct Pack: Sendable {
     /// All files, in byte order of their paths.
     package let files: [PackFile]
 
-    /// The newest format of packs that this program reads: 2 has roles, and who may record what.
-    package static let formatMax = 2
+    /// The newest format of packs that this program reads: 2 has roles and who may record what, 3
+    /// has types with names.
+    package static let formatMax = 3
 
     /// The format that a program must read to use the pack.
-    package var format: Int { roles.isEmpty && who.isEmpty ? 1 : 2 }
+    package var format: Int {
+        named.types.isEmpty ? roles.isEmpty && who.isEmpty ? 1 : 2 : 3
+    }
 
     /// A Swift function that the pack's SQL calls.
     package struct Need: Equatable, Sendable {
@@ -44,6 +51,7 @@ package struct Pack: Sendable {
 
     init(
         manifest: PackManifest,
+        named: NamedTypes,
         types: [EventType],
         references: [ReferenceTable],
         declarations: [Declaration],
@@ -57,6 +65,7 @@ package struct Pack: Sendable {
         needs = manifest.needs
         roles = manifest.rules.roles
         who = manifest.rules.who
+        self.named = named
         self.types = types
         self.references = references
         self.declarations = declarations
@@ -91,5 +100,33 @@ package struct ReferenceTable: Sendable {
         /// The line of the file, counted from 1.
         package let line: Int
         package let payload: Payload
+    }
+}
+
+// MARK: As it is written
+
+extension Pack {
+    /// The schema of an event type with the names of types, for what is made of it.
+    package func writtenSchema(of type: EventType) -> JSON {
+        let name = type.name.dropFirst(type.pack.count + 1)
+        return written("events/\(name).\(type.version).json").withPartsOfBlobs
+    }
+
+    /// The same of what a command or a view is given and answers.
+    package func writtenForms(of declaration: Declaration) -> (input: JSON, result: JSON) {
+        let file = "\(declaration.shortName).\(declaration.version).json"
+        let root = written(declaration.kind.folder + "/" + file)
+        func form(_ key: String) -> JSON {
+            guard let item = root.member(key)?.item else { return .object([]) }
+            return named.withNames(item).withPartsOfBlobs
+        }
+        return (form("input"), form("result"))
+    }
+
+    private func written(_ path: String) -> JSON {
+        guard let file = files.first(where: { $0.path.hasBytes(of: path) }),
+            let item = try? JSON.parse(file.bytes)
+        else { return .object([]) }
+        return named.withNames(item)
     }
 }

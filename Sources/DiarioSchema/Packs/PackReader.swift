@@ -5,6 +5,7 @@ struct PackReader {
     private let files: [PackFile]
     var problems: [PackProblem] = []
     private var budget = PatternBudget()
+    private var named = NamedTypes()
     private(set) var types: [EventType] = []
     private var references: [ReferenceTable] = []
     private var declarations: [Declaration] = []
@@ -38,6 +39,11 @@ struct PackReader {
             problem(left.path, nil, "file-twice", "the file is there twice; remove one")
         }
         let manifest = readManifest()
+        if let file = files.first(where: { $0.path == NamedTypes.path }) {
+            var found = ProblemList(file: file.path)
+            named = NamedTypes(file, &found)
+            problems += found.problems
+        }
         for file in files where isType(file.path) && problems.count < Self.problemCountMax {
             readType(file, pack: manifest?.name)
         }
@@ -48,17 +54,36 @@ struct PackReader {
             if isMarked(file) { continue }
             readContent(file, pack: manifest?.name, unread: unread)
         }
+        checkNamedTypes()
         guard let manifest else { return nil }
         check(manifest.rules, file: Self.manifestPath)
         if let model = BlobModel.make(for: types) { sql.readModels.append(model) }
         return Pack(
             manifest: manifest,
+            named: named,
             types: types,
             references: references,
             declarations: declarations,
             sql: sql,
             files: files
         )
+    }
+
+    /// Types, event types and calls are types of one module in what is made of a pack.
+    private mutating func checkNamedTypes() {
+        let names = types.map { $0.name } + declarations.map { $0.name }
+        for named in self.named.types {
+            let taken = names.first {
+                SchemaNames.asType($0.drop { $0 != "." }).hasBytes(of: named.name)
+            }
+            guard let taken else { continue }
+            problem(
+                NamedTypes.path,
+                named.line,
+                "type-name",
+                "\(named.name) is the name of \(taken) in Swift and TypeScript; choose another"
+            )
+        }
     }
 
     /// True for a file with a byte order mark, which is a problem then.
@@ -102,7 +127,8 @@ struct PackReader {
             if let one { declarations.append(one) }
         case (.unknown(let message), _): problem(file.path, nil, "unknown-file", message)
         // Of a pack without a name nothing can be read that is called after it.
-        case (.upcast, nil), (.reference, nil), (.declaration, nil), (.example, _), (.readme, _):
+        case (.upcast, nil), (.reference, nil), (.declaration, nil), (.example, _), (.readme, _),
+            (.namedTypes, _):
             break
         }
     }
@@ -122,7 +148,14 @@ struct PackReader {
             )
             return nil
         }
-        var reader = DeclarationReader(file, kind, named: named, types: types, budget: budget)
+        var reader = DeclarationReader(
+            file,
+            kind,
+            named: named,
+            types: types,
+            self.named,
+            budget: budget
+        )
         let declaration = reader.read()
         budget = reader.budget
         problems += reader.problems.problems
@@ -200,7 +233,12 @@ struct PackReader {
         }
         let type: EventType
         do {
-            type = try EventType(schema: file.bytes, file: file.path, budget: &budget)
+            type = try EventType(
+                schema: file.bytes,
+                file: file.path,
+                self.named,
+                budget: &budget
+            )
         } catch {
             problems += error.problems
             return
@@ -317,6 +355,8 @@ enum PackPath {
     case example
     /// For people, and not looked into at all.
     case readme
+    /// Read before all others.
+    case namedTypes
     case unknown(String)
 
     init(_ path: String) {
@@ -324,11 +364,15 @@ enum PackPath {
             self = .readme
             return
         }
+        guard path != NamedTypes.path else {
+            self = .namedTypes
+            return
+        }
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[1].isEmpty else {
             self = .unknown(
-                "a pack has no such file; remove it. There are pack.json, README.md and the "
-                    + "folders events, readmodel, queries, commands, views, reference and "
+                "a pack has no such file; remove it. There are pack.json, types.json, README.md "
+                    + "and the folders events, readmodel, queries, commands, views, reference and "
                     + "examples, without folders in them"
             )
             return

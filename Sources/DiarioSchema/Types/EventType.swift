@@ -82,9 +82,10 @@ package final class EventType: Sendable {
     package convenience init(
         schema: [UInt8],
         file: String,
+        _ named: NamedTypes = NamedTypes(),
         budget: inout PatternBudget
     ) throws(PackError) {
-        var reader = SchemaReader(file: file, budget: budget)
+        var reader = SchemaReader(file: file, budget: budget, named: named)
         let parts = reader.read(schema, name: nil)
         budget = reader.budget
         let problems = reader.problems.problems

@@ -36,6 +36,18 @@ enum SchemaNames {
             }
     }
 
+    /// True for the name of a type in `types.json`.
+    static func isNamedType(_ name: some StringProtocol) -> Bool {
+        name.utf8.count <= 64 && name.utf8.first.map { 0x41...0x5a ~= $0 } == true
+            && name.utf8.allSatisfy { isLetter($0) || isDigit($0) }
+    }
+
+    /// `report.filed` as `ReportFiled`.
+    static func asType(_ name: some StringProtocol) -> String {
+        name.split { $0 == "." || $0 == "-" }
+            .map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    }
+
     /// A name as errors tell it: one that is too long to be one only by its start.
     static func told(_ name: String) -> String {
         guard name.utf8.count > Limits.typeNameSizeMax else { return name }

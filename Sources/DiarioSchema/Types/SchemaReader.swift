@@ -16,9 +16,13 @@ struct SchemaReader {
     ]
     private static let formKeywords = ["type", "additionalProperties", "required", "properties"]
 
-    init(file: String, budget: PatternBudget) {
+    private let named: NamedTypes
+
+    /// `named` are the types of the pack that have names.
+    init(file: String, budget: PatternBudget, named: NamedTypes = NamedTypes()) {
         problems = ProblemList(file: file)
         self.budget = budget
+        self.named = named
     }
 
     mutating func problem(_ line: Int?, _ rule: String, _ message: String) {
@@ -55,6 +59,7 @@ struct SchemaReader {
             problem(written.line, "schema-object", "a schema is an object; write { ... }")
             return nil
         }
+        let written = named.expand(written, &problems)
         let (root, blobs) = expandingBlobs(written)
         for member in members where !keywords.contains(member.key) {
             unknownKeyword(member, known: keywords)

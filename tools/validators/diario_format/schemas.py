@@ -1,10 +1,32 @@
 """Packs as sections 3 to 5 need them: types, kinds of fields, fingerprints."""
 
+import json
 import os
 
 from .canonical import parse_json, whole_number
 from .hashes import pack_fingerprint, schema_fingerprint
 from .primitives import FormatError
+
+
+def with_types(schema, types):
+    """The schema with the types of types.json in the place of their names."""
+    if isinstance(schema, list):
+        return [with_types(each, types) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" not in schema:
+        return {key: with_types(value, types) for key, value in schema.items()}
+    named = types[schema["$ref"].split("#/")[1]]
+    content = {key: value for key, value in named.items() if key != "description"}
+    own = {key: value for key, value in schema.items() if key != "$ref"}
+    return with_types(content, types) | own
+
+
+def read_schema(path):
+    """The schema in a file of a pack, as it would be without names."""
+    types = path.parent.parent / "types.json"
+    known = json.loads(types.read_text(encoding="utf-8")) if types.exists() else {}
+    return with_types(json.loads(path.read_text(encoding="utf-8")), known)
 
 
 class Field:
@@ -91,8 +113,9 @@ class Pack:
     def __init__(self, files):
         self.files = files
         self.fingerprint = pack_fingerprint(files)
+        named = parse_json(files.get("types.json", b"{}").decode("utf-8"))
         self.types = [
-            read_type(path, files[path])
+            read_type(path, files[path], named)
             for path in sorted(files)
             if path.startswith("events/") and path.endswith(".json")
         ]
@@ -102,9 +125,9 @@ class Pack:
         return parse_json(self.files["pack.json"].decode("utf-8"))["name"]
 
 
-def read_type(path, content):
+def read_type(path, content, named):
     try:
-        return EventType(parse_json(content.decode("utf-8")))
+        return EventType(with_types(parse_json(content.decode("utf-8")), named))
     except (KeyError, TypeError, AttributeError, UnicodeDecodeError) as error:
         raise FormatError(f"{path}: not a schema of events ({error})") from None
 

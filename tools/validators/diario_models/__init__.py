@@ -10,7 +10,7 @@ import sqlite3
 import struct
 
 from diario_format.primitives import parse_clock, parse_id
-from diario_format.schemas import with_blob_fields
+from diario_format.schemas import read_schema, with_blob_fields
 from diario_models.text_key import text_key
 
 CLOCK_LEAD = 300_000
@@ -93,7 +93,7 @@ class Pack:
         self.name = json.loads((folder / "pack.json").read_text(encoding="utf-8"))["name"]
         self.types = {}
         for path in sorted((folder / "events").glob("*.json")):
-            schema = with_blob_fields(json.loads(path.read_text(encoding="utf-8")))
+            schema = with_blob_fields(read_schema(path))
             self.types.setdefault(schema["title"], {})[schema["x-diario-version"]] = schema
         self.upcasts = {}
         for path in sorted((folder / "events").glob("*.sql")):

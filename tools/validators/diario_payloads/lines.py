@@ -2,7 +2,7 @@
 
 import json
 
-from diario_format.schemas import with_blob_fields
+from diario_format.schemas import read_schema, with_blob_fields
 
 from .near_misses import encoded, fitting, text_of_length
 
@@ -16,7 +16,7 @@ class Lines:
     """Events of the types in the files of some folders, from one source of chance."""
 
     def __init__(self, paths, chance):
-        self.types = [with_blob_fields(json.loads(path.read_text(encoding="utf-8")))
+        self.types = [with_blob_fields(read_schema(path))
                       for path in paths]
         self.chance = chance
         self.known = {}
