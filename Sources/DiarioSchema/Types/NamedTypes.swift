@@ -78,7 +78,7 @@ package struct NamedTypes: Sendable {
                     + "these types"
             )
         }
-        let order = members.map(\.key)
+        let order = members.map { $0.key }
         types.sort { one, other in
             (order.firstIndex { $0.hasBytes(of: one.name) } ?? 0)
                 < (order.firstIndex { $0.hasBytes(of: other.name) } ?? 0)
