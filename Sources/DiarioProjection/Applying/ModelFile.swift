@@ -78,6 +78,7 @@ package final class ModelFile {
                 mode == .building ? .create : .readWrite
             )
             try PackConnection.prepare(connection)
+            if mode == .building { try connection.execute("PRAGMA temp_store = MEMORY") }
             try connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
             try connection.execute("PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -65536")
             // An erased value must not stay in free pages.
