@@ -22,15 +22,18 @@ struct ModelBuild {
 
     private enum State {
         case catchingUp
+        case completing
         case finishing
         case done
     }
 
-    let file: ModelFile
+    private(set) var file: ModelFile
     private let builder: ModelBuilder
+    private let plan: PackPlan
+    private let reason: Reason
     private let live: ModelGeneration?
     private let generation: ModelGeneration
-    private let update: ModelUpdate
+    private var update: ModelUpdate
     /// Up to here events are applied before the lock is taken.
     private let head: UInt64
     private var state = State.catchingUp
@@ -41,45 +44,46 @@ struct ModelBuild {
         _ plan: PackPlan,
         _ reason: Reason
     ) throws(DiarioError) {
-        let (space, place) = (builder.space, builder.place)
-        self.builder = builder
-        live = place.live(plan.pack.name)
-        let history = try space.history()
+        (self.builder, self.plan, self.reason) = (builder, plan, reason)
+        live = builder.place.live(plan.pack.name)
+        let history = try builder.space.history()
         do {
             generation = try builder.generation(for: plan, after: live, history, reason)
         } catch {
             throw DiarioError(error)
         }
-        do {
-            file = try ModelFile(
-                path: place.path(of: generation.name),
-                plan: plan,
-                space: space.id,
-                history: history,
-                .building
-            )
-        } catch {
-            throw DiarioError(error)
-        }
-        update = ModelUpdate(
-            space,
-            file,
-            chunkCount: builder.chunkCount,
-            stop: builder.stop,
-            allowance: reason == .missing ? builder.allowance : nil
-        )
-        head = space.store[space.id].standing().head
+        (file, update) = try builder.open(generation, plan, .deferring, reason)
+        head = builder.space.store[builder.space.id].standing().head
     }
 
     /// All events up to here were applied.
     var applied: UInt64 { update.applied }
 
-    /// Applies the events of one transaction; false once the generation is live.
+    /// The number of things that are left for the end.
+    var laterCount: Int { file.later.count }
+
+    /// Does the work of one transaction; false once the generation is live.
     mutating func step() throws(DiarioError) -> Bool {
+        do throws(DiarioError) { return try attempt() } catch {
+            guard let doubt = file.later.doubt else { throw error }
+            try beginAgain(because: doubt)
+            return true
+        }
+    }
+
+    /// Makes all so far durable, for another build to go on with.
+    func pause() {
+        // What cannot be synced is built again.
+        try? file.later.sync(file)
+    }
+
+    private mutating func attempt() throws(DiarioError) -> Bool {
         switch state {
         case .catchingUp:
-            if try update.catchUpStep(through: head) { return true }
-            state = .finishing
+            if try !update.catchUpStep(through: head) { state = .completing }
+            return true
+        case .completing:
+            if try !update.finishStep() { state = .finishing }
             return true
         case .finishing:
             try finish()
@@ -89,10 +93,23 @@ struct ModelBuild {
         }
     }
 
+    /// Builds the generation once more, row by row.
+    private mutating func beginAgain(because doubt: String) throws(DiarioError) {
+        do { try builder.place.remove(generation.name) } catch { throw DiarioError(error) }
+        (file, update) = try builder.open(generation, plan, .building, reason)
+        do { try file.later.note(doubt, in: file) } catch { throw DiarioError(error) }
+        state = .catchingUp
+    }
+
     private func finish() throws(DiarioError) {
         let (name, place) = (generation.pack, builder.place)
         // Waiting for the disk comes before taking the lock for which followers of the log wait.
-        do { try file.flush() } catch { throw DiarioError(error) }
+        do {
+            try file.later.sync(file)
+            try file.flush()
+        } catch {
+            throw DiarioError(error)
+        }
         let lock: any DirectoryLock
         do {
             try place.sync()
@@ -125,6 +142,35 @@ struct ModelBuild {
 }
 
 extension ModelBuilder {
+    fileprivate func open(
+        _ generation: ModelGeneration,
+        _ plan: PackPlan,
+        _ mode: ModelFile.Mode,
+        _ reason: ModelBuild.Reason
+    ) throws(DiarioError) -> (ModelFile, ModelUpdate) {
+        let file: ModelFile
+        let history = try space.history()
+        do {
+            file = try ModelFile(
+                path: place.path(of: generation.name),
+                plan: plan,
+                space: space.id,
+                history: history,
+                mode
+            )
+        } catch {
+            throw DiarioError(error)
+        }
+        let update = ModelUpdate(
+            space,
+            file,
+            chunkCount: chunkCount,
+            stop: stop,
+            allowance: reason == .missing ? allowance : nil
+        )
+        return (file, update)
+    }
+
     /// The generation to build: one that was begun and not made live, or a new one.
     fileprivate func generation(
         for plan: PackPlan,
@@ -138,6 +184,7 @@ extension ModelBuilder {
             let summary = try? place.summary(of: generation)
             if summary?.fingerprint == plan.fingerprint.text,
                 summary?.space == space.id.text, summary?.history == history,
+                summary?.isSynced == true,
                 reason == .missing || summary?.isCopy == false
             {
                 return generation

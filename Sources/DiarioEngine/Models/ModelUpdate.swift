@@ -82,6 +82,7 @@ package final class ModelUpdate {
         file.allow(allowance)
         let standing = space.store[space.id].standing()
         if file.sections.isEmpty { try catchUp(through: standing.head, progress) }
+        while try finishStep() { try stop.check() }
         if needsWork(standing) {
             try withCare { (care) throws(ApplyError) in try runWhole(standing, care) }
         }
@@ -178,6 +179,11 @@ package final class ModelUpdate {
         reading = isMore ? Reading(events: events, positions: begun.positions) : nil
         if isMore { try checkAllowance(head) }
         return true
+    }
+
+    /// Does a part of what a build leaves for its end; false if nothing is left.
+    func finishStep() throws(DiarioError) -> Bool {
+        do { return try file.later.step(in: file) } catch { throw DiarioError(error) }
     }
 
     /// The next events for the read models that lag most; those that are further on wait.
