@@ -204,6 +204,12 @@ import Testing
             #expect(rows.count > 50)
             #expect(rows == later)
         }
+        // In several steps for each transaction.
+        let models = try ReadModels(lane.space, chunkCount: 75)
+        let found = try models.rebuild().flatMap(\.models).first { $0.name == "jobs" }
+        #expect(found?.rowByRow == nil)
+        #expect(found?.quarantined ?? 0 > 20)
+        try lane.check(models, "rebuilt")
     }
 
     /// Its triggers feed more than an index, or its index does not follow from one table.
@@ -284,7 +290,7 @@ import Testing
         try SampleSpace.fill(space)
         let expected = try ReadModels(space).rebuild().flatMap(\.models).map(\.digest)
         for stopAt in 1...30 {
-            let models = try ReadModels(space, chunkCount: 3)
+            let models = try ReadModels(space, chunkCount: 150)
             let stop = BuildStop()
             let calls = Mutex(0)
             let build = try models.rebuilding(stop) { _, _ in

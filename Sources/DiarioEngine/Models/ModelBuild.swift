@@ -5,8 +5,8 @@ import DiarioProjection
 import DiarioSchema
 import DiarioStorage
 
-/// Builds one generation of a pack's read models beside the live one, a transaction at a time, and
-/// makes it live.
+/// Builds one generation of a pack's read models beside the live one, some milliseconds at a time,
+/// and makes it live.
 ///
 /// The live one is read, and follows the log, meanwhile: its lock is held only for the events that
 /// came since, and while the new one takes its place.
@@ -57,12 +57,13 @@ struct ModelBuild {
     }
 
     /// All events up to here were applied.
-    var applied: UInt64 { update.applied }
+    var applied: UInt64 { update.reached }
 
     /// The number of things that are left for the end.
     var laterCount: Int { file.later.count }
 
-    /// Does the work of one transaction; false once the generation is live.
+    /// Does a part of the work, in which a transaction may stay open; false once the generation is
+    /// live.
     mutating func step() throws(DiarioError) -> Bool {
         do throws(DiarioError) { return try attempt() } catch {
             guard let doubt = file.later.doubt else { throw error }
@@ -73,6 +74,7 @@ struct ModelBuild {
 
     /// Makes all so far durable, for another build to go on with.
     func pause() {
+        do throws(DiarioError) { try update.pause() } catch { return }
         // What cannot be synced is built again.
         try? file.later.sync(file)
     }
@@ -80,7 +82,11 @@ struct ModelBuild {
     private mutating func attempt() throws(DiarioError) -> Bool {
         switch state {
         case .catchingUp:
-            if try !update.catchUpStep(through: head) { state = .completing }
+            // Each takes some milliseconds.
+            let count = max(builder.chunkCount / 25, 1)
+            if try !update.catchUpStep(through: head, countMax: count) {
+                state = .completing
+            }
             return true
         case .completing:
             if try !update.finishStep() { state = .finishing }

@@ -11,6 +11,8 @@ package final class LaterWork {
     private(set) var models: Set<String> = []
     /// Why the generation has to be built once more, row by row; nil if it has not.
     package internal(set) var doubt: String?
+    /// Ends the statement that runs.
+    private(set) var isStopped: () -> Bool = { false }
     /// False while a power cut may leave anything of the file.
     var isSynced = true
 
@@ -70,7 +72,12 @@ package final class LaterWork {
     }
 
     /// Does the next of it, in a transaction; false if nothing is left.
-    package func step(in file: ModelFile) throws(ProjectionError) -> Bool {
+    ///
+    /// `isStopped` ends it early, and it is all to be done again.
+    package func step(
+        in file: ModelFile,
+        until isStopped: @escaping () -> Bool = { false }
+    ) throws(ProjectionError) -> Bool {
         guard count > 0 else { return false }
         // The keys of an index are sorted here, which may take more memory than there is.
         try file.run("PRAGMA temp_store = DEFAULT")
@@ -79,6 +86,8 @@ package final class LaterWork {
         else { return false }
         try file.begin()
         do throws(ProjectionError) {
+            self.isStopped = isStopped
+            defer { self.isStopped = { false } }
             try attempt(sql, file)
             _ = try file.rows("DELETE FROM diario_later WHERE number = ?", [row[0]])
             if count == 1 { try file.run("DROP TABLE diario_later") }
@@ -95,7 +104,9 @@ package final class LaterWork {
         do throws(SQLiteError) { try file.connection.execute(sql) } catch {
             let fault = EventFault.sqlite(error, file: "", line: 0, bound: nil)
             // An event should have been refused, and nobody knows which.
-            if fault.fileError(file.path) == nil { doubt = "at the end: \(error.message)" }
+            if fault.fileError(file.path) == nil, !isStopped() {
+                doubt = "at the end: \(error.message)"
+            }
             throw .file(path: file.path, error)
         }
     }

@@ -100,9 +100,9 @@ package final class ModelFile {
             try makeState(of: space, history, isDeferring: mode == .deferring)
         }
         try readState(of: space, mode)
-        let (limit, images) = (stepLimit, images)
+        let (limit, images, later) = (stepLimit, images, later)
         connection.setProgress(everySteps: StepLimit.interval) {
-            limit.isOver(imageSize: images.size)
+            limit.isOver(imageSize: images.size) || later.isStopped()
         }
     }
 
