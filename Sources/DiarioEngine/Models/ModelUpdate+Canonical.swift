@@ -61,6 +61,7 @@ extension ModelUpdate {
     func finishStep() throws(DiarioError) -> Bool {
         let stop = stop
         do { return try file.later.step(in: file) { stop.hasBeenAsked } } catch {
+            try stop.check()
             throw DiarioError(error)
         }
     }

@@ -25,16 +25,10 @@ package struct SQLStatement: Equatable, Sendable {
 
     /// The places of these words, which are given in capitals, where no quotes are around them.
     package func places(of keywords: Set<String>) -> [(word: String, line: Int)] {
-        let bytes = Array(text.utf8)
-        var lexer = SQLLexer(bytes, line: line)
-        var found: [(word: String, line: Int)] = []
-        // A statement was read once without a fault, so it is read again without one.
-        while let token = try? lexer.next() {
-            guard token.kind == .word else { continue }
-            let word = String(decoding: bytes[token.range], as: UTF8.self).uppercased()
-            if keywords.contains(word) { found.append((word, token.line)) }
+        zip(tokens, words).compactMap { token, word in
+            let word = word.uppercased()
+            return token.kind == .word && keywords.contains(word) ? (word, token.line) : nil
         }
-        return found
     }
 
     /// Its words and signs in order, without comments: words in lower case, names without quotes.
@@ -54,7 +48,7 @@ package struct SQLStatement: Equatable, Sendable {
     }
 
     private var tokens: [SQLToken] {
-        var lexer = SQLLexer(Array(text.utf8))
+        var lexer = SQLLexer(Array(text.utf8), line: line)
         var tokens: [SQLToken] = []
         // A statement was read once without a fault, so it is read again without one.
         while let token = try? lexer.next() { if token.kind != .comment { tokens.append(token) } }
