@@ -273,6 +273,9 @@ import Testing
         for id in 0..<20 { try lane.pull("tasks.task.added", TasksPack.added(id, id, "job \(id)")) }
         try lane.pull("tasks.task.swapped", #"{"id":"t1","other":"l1"}"#)
         let models = try ReadModels(lane.space)
+        // For a query first, then as asked.
+        try models.update()
+        try lane.check(models, "after a query")
         let found = try models.rebuild().flatMap(\.models)
         #expect(found.first { $0.name == "jobs" }?.rowByRow == "an event takes long")
         #expect(found.first { $0.name == "jobs" }?.quarantined == 0)

@@ -32,7 +32,7 @@ struct ModelBuild {
     private let plan: PackPlan
     private let reason: Reason
     private let live: ModelGeneration?
-    private let generation: ModelGeneration
+    private var generation: ModelGeneration
     private var update: ModelUpdate
     /// Up to here events are applied before the lock is taken.
     private let head: UInt64
@@ -101,7 +101,14 @@ struct ModelBuild {
 
     /// Builds the generation once more, row by row.
     private mutating func beginAgain(because doubt: String) throws(DiarioError) {
-        do { try builder.place.remove(generation.name) } catch { throw DiarioError(error) }
+        do {
+            // Another name: with the old file, which is still open, SQLite removes its log by name.
+            let last = try builder.place.generations(of: generation.pack).last ?? generation
+            try builder.place.remove(generation.name)
+            generation = ModelGeneration(pack: generation.pack, number: last.number + 1)
+        } catch {
+            throw DiarioError(error)
+        }
         (file, update) = try builder.open(generation, plan, .building, reason)
         do { try file.later.note(doubt, in: file) } catch { throw DiarioError(error) }
         state = .catchingUp
