@@ -206,7 +206,8 @@ extension ModelBuilder {
         }
         let generation = ModelGeneration(pack: name, number: (known.last?.number ?? 0) + 1)
         // One that has effects of events which are no more is no beginning.
-        if reason == .missing, let live, (try? place.summary(of: live))?.history == history {
+        let summary = live.flatMap { try? place.summary(of: $0) }
+        if reason == .missing, let live, summary?.history == history, summary?.isWhole == true {
             // A live file that cannot be read is no reason to have none.
             do throws(ProjectionError) {
                 try ModelFile.copy(place.path(of: live.name), to: place.path(of: generation.name))

@@ -47,7 +47,8 @@ extension ModelFile {
             if try rows("SELECT 1 FROM sqlite_schema WHERE name = 'diario_state'").isEmpty {
                 try run(Self.tables)
                 try run("INSERT INTO diario_state VALUES ('source', 'log')")
-                if !later.isSynced { try run("INSERT INTO diario_state VALUES ('synced', '0')") }
+                let mark = later.isSynced ? "1" : "0"
+                try run("INSERT INTO diario_state VALUES ('synced', '\(mark)')")
             }
             for (name, value) in [
                 ("format", Self.format), ("space", space.text), ("pack", plan.pack.name),
@@ -95,7 +96,7 @@ extension ModelFile {
         guard state["space"] == .text(space.text), state["pack"] == .text(plan.pack.name) else {
             throw .damaged(path: path, what: "it belongs to another space or pack")
         }
-        guard state["synced"] != .text("0") || !later.isSynced else {
+        guard state["synced"] == .text("1") || !later.isSynced else {
             throw .damaged(path: path, what: "its build was cut")
         }
         try loadState()

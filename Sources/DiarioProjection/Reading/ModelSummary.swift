@@ -42,7 +42,7 @@ package struct ModelSummary: Hashable, Sendable {
             isHeld = state["held"] == "1"
             history = state["history"] ?? ""
             isCopy = state["source"] != "log"
-            isSynced = state["synced"] != "0"
+            isSynced = state["synced"] == "1"
             let later = "SELECT 1 FROM sqlite_schema WHERE name = 'diario_later'"
             let isDone = try connection.value(later) == nil
             isWhole = isDone && isSynced
