@@ -78,7 +78,8 @@ double baseline_apply(const char *path, const char *definitions, const char *sta
                             "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
                             "PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -65536;"
                             "PRAGMA recursive_triggers = ON; PRAGMA foreign_keys = ON;"
-                            "PRAGMA secure_delete = ON; PRAGMA trusted_schema = ON",
+                            "PRAGMA secure_delete = ON; PRAGMA trusted_schema = ON;"
+                            "PRAGMA temp_store = MEMORY",
                             NULL, NULL, NULL);
     }
     if (code == SQLITE_OK) {

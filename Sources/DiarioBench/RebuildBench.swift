@@ -10,7 +10,7 @@ struct RebuildBench {
     static let help = """
         diario-bench rebuild [OPTIONS]
           Read models against C that makes the same tables and runs the same prepared statements,
-          with values that were decoded beforehand and the same settings.
+          with values that were decoded beforehand and the same settings, row by row.
 
           --only LIST     some of: packs, all, following (all)
           --events N      events (1000000)
@@ -80,6 +80,8 @@ struct RebuildBench {
         }
     }
 
+    private static let goals = ["maps": 1.9, "meals": 2.0, "music": 1.6]
+
     private func measure(
         _ name: String,
         _ models: ReadModels,
@@ -98,7 +100,7 @@ struct RebuildBench {
             let seconds = try calls.run(in: scratch, batch: 50_000)
             return Sample(seconds: seconds, events: calls.eventCount)
         }
-        return Measurement(name, pairs, goal: .atLeast(name == "fish" ? 0.78 : 0.85))
+        return Measurement(name, pairs, goal: .atLeast(Self.goals[name] ?? 0.85))
     }
 
     private func measureAll(
@@ -116,7 +118,7 @@ struct RebuildBench {
             for calls in all { _ = try calls.run(in: scratch, batch: 50_000) }
             return Sample(seconds: seconds(since: start), events: eventCount)
         }
-        return Measurement("all packs, side by side", pairs, goal: .atLeast(1.5))
+        return Measurement("all packs, side by side", pairs, goal: .atLeast(3.0))
     }
 
     // MARK: Read models that follow

@@ -162,6 +162,10 @@ public enum Limits {
     ///
     /// Above: the event goes to quarantine.
     public static let sqlEventStepCountMax = 20_000_000
+    /// The same while triggers and indexes wait for the end of a build, with which it takes more.
+    ///
+    /// Above: the read models are built again, row by row.
+    public static let sqlDeferredStepCountMax = 300_000
     /// Seconds that a read model may take for one event.
     ///
     /// Above: the event goes to quarantine. It bounds steps that are a thousand times slower than

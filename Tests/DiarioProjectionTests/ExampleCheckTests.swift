@@ -48,6 +48,51 @@ import Testing
         #expect(found.first?.message.contains("11") == true, "\(found)")
     }
 
+    private static let derived = """
+        -- derived
+        INSERT INTO pair (left, right, count) SELECT id, '', length(id) FROM thing WHERE id = :id
+        ON CONFLICT (left, right) DO UPDATE SET count = excluded.count;
+        """
+
+    /// Rows that follow from others may be computed once, for all keys, if that gives the same.
+    @Test func derivedStatementsAreProved() throws {
+        #expect(try problems(Self.kept + "\n" + Self.derived) == [])
+        let sum = Self.derived.replacing("= excluded.count", with: "= count + excluded.count")
+        let found = try problems(Self.kept + "\n" + sum)
+        #expect(found.map(\.rule) == ["example-order"], "\(found)")
+        let message = found.first?.message ?? ""
+        #expect(message.contains("once at the end, for all keys: the row ('a', '') of pair"))
+        #expect(message.hasSuffix("lines: 11"), "\(message)")
+        let failing = Self.derived.replacing("'', length(id)", with: "max('', day), 1")
+            .replacing("\nON CONFLICT (left, right) DO UPDATE SET count = excluded.count", with: "")
+        #expect(try problems(Self.kept + "\n" + failing).map(\.rule) == ["example-order"])
+    }
+
+    @Test(arguments: [
+        ("id = :id", "id >= :id"), ("id = :id", "id = :id || ''"), ("length(id)", ":count"),
+        ("id = :id", "NOT id = :id"), ("WHERE id = :id", "WHERE :id = id"),
+    ])
+    func aDerivedStatementReadsOnlyItsKey(old: String, new: String) throws {
+        let statement = Self.derived.replacing(old, with: new)
+        let found = try PackSample.problems(statement: Self.kept + "\n" + statement)
+        #expect(found.map(\.rule) == ["sql-derived"], "\(new)")
+        #expect(found.first?.line == 11)
+    }
+
+    @Test(arguments: [
+        "UPDATE thing SET count = (SELECT max(count) FROM pair);",
+        "DELETE FROM pair WHERE left = :id;", "INSERT INTO pair VALUES (:day, '', 1, 2);",
+        "UPDATE pair SET any = 1;",
+    ])
+    func nothingElseDependsOnDerivedRows(statement: String) throws {
+        let found = try PackSample.problems(
+            statement: Self.kept + "\n" + Self.derived + "\n" + statement
+        )
+        #expect(found.map(\.rule) == ["sql-derived"], "\(found)")
+        #expect(found.first?.line == 11)
+        #expect(found.first?.message.contains("pair is read or changed") == true, "\(found)")
+    }
+
     /// SQLite draws a number where the highest one is taken.
     @Test func whatDependsOnChanceIsTold() throws {
         let found = try problems(

@@ -11,13 +11,17 @@ final class ModelRun {
     private var sequence: UInt64 = 0
     private let replica: ReplicaID
 
-    init(_ pack: Pack, path: String = ":memory:") throws {
+    init(
+        _ pack: Pack,
+        path: String = ":memory:",
+        _ mode: ModelFile.Mode = .building
+    ) throws {
         replica = try #require(ReplicaID(rawValue: 1))
         file = try ModelFile(
             path: path,
             plan: PackPlan(pack),
             space: try #require(SpaceID(rawValue: 1)),
-            .building
+            mode
         )
         reader = EventLineReader(catalog: try TypeCatalog(pack.types), options: [])
     }

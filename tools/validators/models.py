@@ -21,7 +21,7 @@ from diario_program import Diario, Failed, main, require, weight
 
 SEED = 20_261_122
 EVENTS = 3_000
-KILLS = 12
+KILLS = 30
 
 
 def record(diario, space):

@@ -10,7 +10,8 @@ extension Command {
         details: """
             Builds the read models of all packs, or of these, beside the live ones, which programs
             go on reading meanwhile; then makes the new ones live. The old ones are kept for --undo.
-            A build that is interrupted is continued by the next one. Read models that a changed
+            A build that is interrupted is continued by the next one, one
+            that is killed begins again. Read models that a changed
             pack brings are built by themselves when something is asked.
 
             With --dry-run nothing is changed: it shows how many rows would be added, removed or
@@ -84,6 +85,7 @@ enum RebuildCommand {
                     "pack": pack, "model": model.name, "version": model.version,
                     "events": model.events, "seconds": model.seconds, "rows": model.rows,
                     "digest": model.digest.text, "quarantined": model.quarantined,
+                    "rowByRow": model.rowByRow,
                 ]
             }
             return try call.output.json(["models": fields])

@@ -5,8 +5,8 @@ import DiarioProjection
 import DiarioSchema
 import DiarioStorage
 
-/// Builds one generation of a pack's read models beside the live one, a transaction at a time, and
-/// makes it live.
+/// Builds one generation of a pack's read models beside the live one, some milliseconds at a time,
+/// and makes it live.
 ///
 /// The live one is read, and follows the log, meanwhile: its lock is held only for the events that
 /// came since, and while the new one takes its place.
@@ -22,15 +22,18 @@ struct ModelBuild {
 
     private enum State {
         case catchingUp
+        case completing
         case finishing
         case done
     }
 
-    let file: ModelFile
+    private(set) var file: ModelFile
     private let builder: ModelBuilder
+    private let plan: PackPlan
+    private let reason: Reason
     private let live: ModelGeneration?
-    private let generation: ModelGeneration
-    private let update: ModelUpdate
+    private var generation: ModelGeneration
+    private var update: ModelUpdate
     /// Up to here events are applied before the lock is taken.
     private let head: UInt64
     private var state = State.catchingUp
@@ -41,45 +44,52 @@ struct ModelBuild {
         _ plan: PackPlan,
         _ reason: Reason
     ) throws(DiarioError) {
-        let (space, place) = (builder.space, builder.place)
-        self.builder = builder
-        live = place.live(plan.pack.name)
-        let history = try space.history()
+        (self.builder, self.plan, self.reason) = (builder, plan, reason)
+        live = builder.place.live(plan.pack.name)
+        let history = try builder.space.history()
         do {
             generation = try builder.generation(for: plan, after: live, history, reason)
         } catch {
             throw DiarioError(error)
         }
-        do {
-            file = try ModelFile(
-                path: place.path(of: generation.name),
-                plan: plan,
-                space: space.id,
-                history: history,
-                .building
-            )
-        } catch {
-            throw DiarioError(error)
-        }
-        update = ModelUpdate(
-            space,
-            file,
-            chunkCount: builder.chunkCount,
-            stop: builder.stop,
-            allowance: reason == .missing ? builder.allowance : nil
-        )
-        head = space.store[space.id].standing().head
+        (file, update) = try builder.open(generation, plan, .deferring, reason)
+        head = builder.space.store[builder.space.id].standing().head
     }
 
     /// All events up to here were applied.
-    var applied: UInt64 { update.applied }
+    var applied: UInt64 { update.reached }
 
-    /// Applies the events of one transaction; false once the generation is live.
+    /// The number of things that are left for the end.
+    var laterCount: Int { file.later.count }
+
+    /// Does a part of the work, in which a transaction may stay open; false once the generation is
+    /// live.
     mutating func step() throws(DiarioError) -> Bool {
+        do throws(DiarioError) { return try attempt() } catch {
+            guard let doubt = file.later.doubt else { throw error }
+            try beginAgain(because: doubt)
+            return true
+        }
+    }
+
+    /// Makes all so far durable, for another build to go on with.
+    func pause() {
+        do throws(DiarioError) { try update.pause() } catch { return }
+        // What cannot be synced is built again.
+        try? file.later.sync(file)
+    }
+
+    private mutating func attempt() throws(DiarioError) -> Bool {
         switch state {
         case .catchingUp:
-            if try update.catchUpStep(through: head) { return true }
-            state = .finishing
+            // Each takes some milliseconds.
+            let count = max(builder.chunkCount / 25, 1)
+            if try !update.catchUpStep(through: head, countMax: count) {
+                state = .completing
+            }
+            return true
+        case .completing:
+            if try !update.finishStep() { state = .finishing }
             return true
         case .finishing:
             try finish()
@@ -89,10 +99,30 @@ struct ModelBuild {
         }
     }
 
+    /// Builds the generation once more, row by row.
+    private mutating func beginAgain(because doubt: String) throws(DiarioError) {
+        do {
+            // Another name: with the old file, which is still open, SQLite removes its log by name.
+            let last = try builder.place.generations(of: generation.pack).last ?? generation
+            try builder.place.remove(generation.name)
+            generation = ModelGeneration(pack: generation.pack, number: last.number + 1)
+        } catch {
+            throw DiarioError(error)
+        }
+        (file, update) = try builder.open(generation, plan, .building, reason)
+        do { try file.later.note(doubt, in: file) } catch { throw DiarioError(error) }
+        state = .catchingUp
+    }
+
     private func finish() throws(DiarioError) {
         let (name, place) = (generation.pack, builder.place)
         // Waiting for the disk comes before taking the lock for which followers of the log wait.
-        do { try file.flush() } catch { throw DiarioError(error) }
+        do {
+            try file.later.sync(file)
+            try file.flush()
+        } catch {
+            throw DiarioError(error)
+        }
         let lock: any DirectoryLock
         do {
             try place.sync()
@@ -125,6 +155,35 @@ struct ModelBuild {
 }
 
 extension ModelBuilder {
+    fileprivate func open(
+        _ generation: ModelGeneration,
+        _ plan: PackPlan,
+        _ mode: ModelFile.Mode,
+        _ reason: ModelBuild.Reason
+    ) throws(DiarioError) -> (ModelFile, ModelUpdate) {
+        let file: ModelFile
+        let history = try space.history()
+        do {
+            file = try ModelFile(
+                path: place.path(of: generation.name),
+                plan: plan,
+                space: space.id,
+                history: history,
+                mode
+            )
+        } catch {
+            throw DiarioError(error)
+        }
+        let update = ModelUpdate(
+            space,
+            file,
+            chunkCount: chunkCount,
+            stop: stop,
+            allowance: reason == .missing ? allowance : nil
+        )
+        return (file, update)
+    }
+
     /// The generation to build: one that was begun and not made live, or a new one.
     fileprivate func generation(
         for plan: PackPlan,
@@ -138,6 +197,7 @@ extension ModelBuilder {
             let summary = try? place.summary(of: generation)
             if summary?.fingerprint == plan.fingerprint.text,
                 summary?.space == space.id.text, summary?.history == history,
+                summary?.isSynced == true,
                 reason == .missing || summary?.isCopy == false
             {
                 return generation
@@ -146,7 +206,8 @@ extension ModelBuilder {
         }
         let generation = ModelGeneration(pack: name, number: (known.last?.number ?? 0) + 1)
         // One that has effects of events which are no more is no beginning.
-        if reason == .missing, let live, (try? place.summary(of: live))?.history == history {
+        let summary = live.flatMap { try? place.summary(of: $0) }
+        if reason == .missing, let live, summary?.history == history, summary?.isWhole == true {
             // A live file that cannot be read is no reason to have none.
             do throws(ProjectionError) {
                 try ModelFile.copy(place.path(of: live.name), to: place.path(of: generation.name))

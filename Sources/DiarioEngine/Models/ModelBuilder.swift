@@ -85,9 +85,14 @@ struct ModelBuilder: Sendable {
         _ note: (UInt64) -> Void
     ) throws(DiarioError) -> ModelFile {
         var build = try ModelBuild(self, plan, reason)
-        while try build.step() {
-            note(build.applied)
-            try stop.check()
+        do throws(DiarioError) {
+            while try build.step() {
+                note(build.applied)
+                try stop.check()
+            }
+        } catch {
+            build.pause()
+            throw error
         }
         return build.file
     }
@@ -153,7 +158,8 @@ struct ModelBuilder: Sendable {
                     rows: digest.rows,
                     digest: digest.digest,
                     seconds: seconds,
-                    quarantined: quarantined.count { $0.model == model.name }
+                    quarantined: quarantined.count { $0.model == model.name },
+                    rowByRow: try file.later.reason(model.name, in: file)
                 )
             )
         }

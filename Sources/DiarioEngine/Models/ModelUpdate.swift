@@ -6,28 +6,37 @@ import DiarioSchema
 
 /// Brings one generation of read models up to what the log holds.
 package final class ModelUpdate {
-    private let space: Space
-    private let file: ModelFile
+    let space: Space
+    let file: ModelFile
     /// Events of a transaction while much is to be caught up with.
-    private let chunkCount: Int
-    private static let carefulCount = 1000
+    let chunkCount: Int
+    static let carefulCount = 1000
     /// Events of a section at most: of larger ones more is done again where a push is accepted in
     /// part, of smaller ones a row that is changed often is kept more often.
     private static let sectionCountMax = 1000
 
     /// The newest events, for who follows the log.
-    private let recent: RecentEvents?
+    let recent: RecentEvents?
     /// By which it is ended early, between two transactions.
-    private let stop: BuildStop
+    let stop: BuildStop
     /// The step budget while a query waits; nil means unlimited.
-    private let allowance: StepAllowance?
+    let allowance: StepAllowance?
     /// Events of which some are still to be applied; nil between two reads.
-    private var reading: Reading?
+    var reading: Reading?
 
     /// Canonical events for those read models that lack them.
-    private struct Reading {
+    struct Reading {
         var events: ModelEvents
         let positions: ClosedRange<UInt64>
+        var transaction: Transaction?
+    }
+
+    /// A transaction that is open between two steps.
+    struct Transaction {
+        /// The events from its start on.
+        let start: ModelEvents
+        var count = 0
+        var last: UInt64
     }
 
     package convenience init(_ space: Space, _ file: ModelFile, chunkCount: Int) {
@@ -82,6 +91,7 @@ package final class ModelUpdate {
         file.allow(allowance)
         let standing = space.store[space.id].standing()
         if file.sections.isEmpty { try catchUp(through: standing.head, progress) }
+        while try finishStep() { try stop.check() }
         if needsWork(standing) {
             try withCare { (care) throws(ApplyError) in try runWhole(standing, care) }
         }
@@ -90,7 +100,7 @@ package final class ModelUpdate {
     }
 
     /// Runs `body` in one transaction; again with care as long as there are events that need it.
-    private func withCare<Value>(
+    func withCare<Value>(
         _ body: (ModelFile.Care) throws(ApplyError) -> Value
     ) throws(DiarioError) -> Value {
         var care = ModelFile.Care.none
@@ -103,7 +113,7 @@ package final class ModelUpdate {
         }
     }
 
-    private func needsWork(_ standing: SpaceStanding) -> Bool {
+    func needsWork(_ standing: SpaceStanding) -> Bool {
         file.applied < standing.head || appliedPending != standing.pending
     }
 
@@ -141,89 +151,9 @@ package final class ModelUpdate {
         return events
     }
 
-    // MARK: Canonical events alone
+    // MARK: Reading
 
-    /// All canonical events up to here were applied.
-    var applied: UInt64 { file.models.map { $0.applied }.min() ?? file.applied }
-
-    /// Applies canonical events in large transactions; nothing pending is applied.
-    private func catchUp(
-        through head: UInt64,
-        _ progress: (UInt64, UInt64) -> Void
-    ) throws(DiarioError) {
-        while try catchUpStep(through: head) {
-            progress(min(applied, head), head)
-            try stop.check()
-        }
-    }
-
-    /// Applies canonical events up to `head` in one transaction; false if there are none left.
-    func catchUpStep(through head: UInt64) throws(DiarioError) -> Bool {
-        file.allow(allowance)
-        if reading == nil {
-            guard applied < head else { return false }
-            if try catchUpWithRecent(applied + 1...head) {
-                try checkAllowance(head)
-                return true
-            }
-            reading = try nextReading(through: head)
-        }
-        guard let begun = reading else { return false }
-        var events = begun.events
-        let isMore = try withCare { (care) throws(ApplyError) in
-            // Reading begins here again if an event turns out to need care.
-            events = begun.events
-            return try chunk(&events, begun.positions, care)
-        }
-        reading = isMore ? Reading(events: events, positions: begun.positions) : nil
-        if isMore { try checkAllowance(head) }
-        return true
-    }
-
-    /// The next events for the read models that lag most; those that are further on wait.
-    private func nextReading(through head: UInt64) throws(DiarioError) -> Reading {
-        let first = applied
-        let next = file.models.map { $0.applied }.filter { $0 > first }.min() ?? head
-        let positions = first + 1...min(next, head)
-        let lagging = Set(file.models.filter { $0.applied == first }.map { $0.name })
-        return Reading(events: try events(at: positions, for: lagging), positions: positions)
-    }
-
-    /// Applies the newest events, if they are few and all models lack them; false if not.
-    private func catchUpWithRecent(_ positions: ClosedRange<UInt64>) throws(DiarioError) -> Bool {
-        guard let recent, file.isEven, UInt64(positions.count) <= UInt64(chunkCount),
-            try recent.holds(positions)
-        else { return false }
-        guard recent.concern(file.plan) else {
-            do { try file.passOver(through: positions.upperBound) } catch {
-                throw DiarioError(error)
-            }
-            return true
-        }
-        try withCare { (care) throws(ApplyError) in
-            try filing { () throws(ProjectionError) in try file.begin(care) }
-            if let last = try recent.apply(to: file, care) { file.settle(through: last) }
-            try filing { () throws(ProjectionError) in try file.commit() }
-        }
-        return true
-    }
-
-    /// One transaction; false if there are no further events.
-    private func chunk(
-        _ events: inout ModelEvents,
-        _ positions: ClosedRange<UInt64>,
-        _ care: ModelFile.Care
-    ) throws(ApplyError) -> Bool {
-        try filing { () throws(ProjectionError) in try file.begin(care) }
-        // Events that need savepoints may have to be repeated more than once.
-        let countMax = care == .none ? chunkCount : min(chunkCount, Self.carefulCount)
-        let done = try events.apply(to: file, after: file.applied, countMax: countMax, care)
-        file.settleLagging(through: done.isAtEnd ? positions.upperBound : done.last)
-        try filing { () throws(ProjectionError) in try file.commit() }
-        return !done.isAtEnd
-    }
-
-    private func events(
+    func events(
         at positions: ClosedRange<UInt64>,
         for models: Set<String>
     ) throws(DiarioError) -> ModelEvents {
@@ -428,7 +358,7 @@ package final class ModelUpdate {
     // MARK: Errors
 
     /// Throws if the caller has waited long enough; the next one continues from here.
-    private func checkAllowance(_ head: UInt64) throws(DiarioError) {
+    func checkAllowance(_ head: UInt64) throws(DiarioError) {
         guard file.isSpent, needsWork(space.store[space.id].standing()) else { return }
         let (name, place) = (file.plan.pack.name, "position \(file.applied) of \(head)")
         let count = file.sections.reduce(0) { $0 + $1.count }
@@ -441,7 +371,7 @@ package final class ModelUpdate {
         )
     }
 
-    private func filing<Value: ~Copyable>(
+    func filing<Value: ~Copyable>(
         _ body: () throws(ProjectionError) -> Value
     ) throws(ApplyError) -> Value {
         do { return try body() } catch { throw .file(error) }

@@ -6,7 +6,7 @@ import DiarioStorage
 extension ReadModels {
     /// Builds read models aside, and tells how their tables differ from the live ones.
     ///
-    /// Nothing is left of it.
+    /// They are built row by row, whatever waited when the live ones were. Nothing is left of it.
     package func compare(
         _ packs: [Pack],
         progress: Progress = { _, _, _ in }

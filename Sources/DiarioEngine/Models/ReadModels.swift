@@ -57,6 +57,8 @@ package final class ReadModels {
             package let digest: Hash32
             package let seconds: Double
             package let quarantined: Int
+            /// Why it was built row by row; nil if what can wait was done at the end.
+            package let rowByRow: String?
         }
     }
 
@@ -273,9 +275,9 @@ package final class ReadModels {
             guard let fingerprint = Hash32(text: summary.fingerprint) else { return nil }
             wanted = PackPlan(try Space.adoptedPack(fingerprint, in: space.store))
         }
-        guard summary.space == space.id.text, summary.models == wanted.fingerprints else {
-            return nil
-        }
+        guard summary.space == space.id.text, summary.models == wanted.fingerprints,
+            summary.isWhole
+        else { return nil }
         guard try summary.history == space.history() else {
             note(
                 "The log is not what it was (events were lost, or another epoch began), so the "
@@ -435,7 +437,7 @@ package final class ReadModels {
         }
         let summary: ModelSummary
         do { summary = try place.summary(of: previous) } catch { throw DiarioError(error) }
-        guard let fingerprint = Hash32(text: summary.fingerprint),
+        guard let fingerprint = Hash32(text: summary.fingerprint), summary.isWhole,
             try summary.history == space.history()
         else { return false }
         let plan = PackPlan(try Space.adoptedPack(fingerprint, in: space.store))

@@ -180,6 +180,10 @@ extension ModelFile {
             fault = error
         }
         if let error = fault?.fileError(path) { throw .file(error) }
+        if fault != nil, stepLimit.reached != nil, later.count > 0 {
+            later.doubt = "an event takes long"
+            throw .file(.damaged(path: path, what: "it has to be built row by row"))
+        }
         // A statement that is ended takes all of the transaction with it: the next time this event
         // is not tried.
         if let fault, !connection.isInTransaction {

@@ -35,7 +35,11 @@ extension ModelFile {
         """
 
     /// Makes missing tables of the engine and of the read models, in one transaction.
-    func makeState(of space: SpaceID, _ history: String) throws(ProjectionError) {
+    func makeState(
+        of space: SpaceID,
+        _ history: String,
+        isDeferring: Bool
+    ) throws(ProjectionError) {
         // Tables are dropped with all that refers to them.
         try run("PRAGMA foreign_keys = OFF")
         try begin()
@@ -43,6 +47,8 @@ extension ModelFile {
             if try rows("SELECT 1 FROM sqlite_schema WHERE name = 'diario_state'").isEmpty {
                 try run(Self.tables)
                 try run("INSERT INTO diario_state VALUES ('source', 'log')")
+                let mark = later.isSynced ? "1" : "0"
+                try run("INSERT INTO diario_state VALUES ('synced', '\(mark)')")
             }
             for (name, value) in [
                 ("format", Self.format), ("space", space.text), ("pack", plan.pack.name),
@@ -60,97 +66,11 @@ extension ModelFile {
                 for shape in try tableShapes() { shapes[shape.name] = shape }
                 try undoSections()
             }
-            try makeModels()
+            try ModelTables(file: self).makeMissing(isDeferring)
             try run("COMMIT; PRAGMA foreign_keys = ON")
         } catch {
             if connection.isInTransaction { try? connection.execute("ROLLBACK") }
             throw error
-        }
-    }
-
-    /// Makes missing tables, and drops those of other read models.
-    private func makeModels() throws(ProjectionError) {
-        var known: [String: String] = [:]
-        for row in try rows("SELECT name, fingerprint FROM diario_model") {
-            guard case .text(let name) = row[0], case .text(let fingerprint) = row[1] else {
-                continue
-            }
-            known[name] = fingerprint
-        }
-        let wanted = Dictionary(
-            uniqueKeysWithValues: plan.models.map { ($0.model.name, $0.fingerprint.text) }
-        )
-        for (name, fingerprint) in known.sorted(by: { $0.key < $1.key })
-        where wanted[name] != fingerprint {
-            try drop(name)
-        }
-        let watch = Watch()
-        watch.needs = Set(plan.pack.needs.map { $0.name })
-        for model in plan.models where known[model.model.name] != model.fingerprint.text {
-            try make(model, watch)
-        }
-    }
-
-    private func make(_ plan: ModelPlan, _ watch: Watch) throws(ProjectionError) {
-        let model = plan.model
-        let before = Set(try tableNames().map { $0.name })
-        connection.setAuthorizer { watch.answer($0) }
-        defer { connection.setAuthorizer(nil) }
-        for definition in model.definitions {
-            watch.begin(.definition)
-            do throws(SQLiteError) { try connection.execute(definition.text) } catch {
-                throw .pack(
-                    name: self.plan.pack.name,
-                    file: model.file,
-                    line: definition.line,
-                    message: watch.refusal?.message ?? error.message
-                )
-            }
-        }
-        watch.begin(.ourOwn)
-        for (name, kind) in try tableNames() where !before.contains(name) {
-            _ = try rows(
-                "INSERT INTO diario_table VALUES (?, ?, ?)",
-                [.text(name), .text(model.name), .text(kind)]
-            )
-        }
-        _ = try rows(
-            "INSERT INTO diario_model VALUES (?, ?, ?, 0)",
-            [.text(model.name), .integer(Int64(model.version)), .text(plan.fingerprint.text)]
-        )
-    }
-
-    /// Removes a read model with its tables.
-    private func drop(_ model: String) throws(ProjectionError) {
-        let tables = try rows(
-            "SELECT name, kind FROM diario_table WHERE model = ? ORDER BY kind DESC",
-            [.text(model)]
-        )
-        // Triggers first: those of a plain table would feed a virtual one that was dropped.
-        for row in tables where row[1] == .text("table") {
-            for trigger in try rows(
-                "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = ?",
-                [row[0]]
-            ) {
-                if case .text(let name) = trigger[0] { try run("DROP TRIGGER \(name.quotedName)") }
-            }
-        }
-        for row in tables {
-            guard case .text(let name) = row[0] else { continue }
-            let kind = row[1] == .text("view") ? "VIEW" : "TABLE"
-            try run("DROP \(kind) \(name.quotedName)")
-        }
-        for table in ["diario_table", "diario_quarantine"] {
-            _ = try rows("DELETE FROM \(table) WHERE model = ?", [.text(model)])
-        }
-        _ = try rows("DELETE FROM diario_model WHERE name = ?", [.text(model)])
-    }
-
-    private func tableNames() throws(ProjectionError) -> [(name: String, kind: String)] {
-        do throws(SQLiteError) {
-            return try TableShape.names(connection).filter { TableShape.isOfModel($0.name) }
-        } catch {
-            throw .file(path: path, error)
         }
     }
 
@@ -176,7 +96,11 @@ extension ModelFile {
         guard state["space"] == .text(space.text), state["pack"] == .text(plan.pack.name) else {
             throw .damaged(path: path, what: "it belongs to another space or pack")
         }
+        guard state["synced"] == .text("1") || !later.isSynced else {
+            throw .damaged(path: path, what: "its build was cut")
+        }
         try loadState()
+        try later.load(self)
         shapes = [:]
         for shape in try tableShapes() { shapes[shape.name] = shape }
         images.shapes = shapes.filter { !$0.value.isVirtual }

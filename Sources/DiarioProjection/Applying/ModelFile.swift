@@ -41,6 +41,8 @@ package final class ModelFile {
     private var spills = true
     /// Set when a statement has taken too many steps for one event.
     let stepLimit = StepLimit()
+    /// The work that is left for the end of a build.
+    package let later = LaterWork()
 
     /// A read model and its position.
     package struct AppliedModel: Hashable, Sendable {
@@ -59,6 +61,8 @@ package final class ModelFile {
         case existing
         /// It is made if it is not there. Read models whose fingerprint is another start over.
         case building
+        /// The same, and what can wait is left for `later`; nothing may read it until that is done.
+        case deferring
     }
 
     /// Opens the generation at `path`, of the space with this id.
@@ -75,21 +79,30 @@ package final class ModelFile {
         do throws(SQLiteError) {
             connection = try Connection(
                 path: path,
-                mode == .building ? .create : .readWrite
+                mode == .existing ? .readWrite : .create
             )
             try PackConnection.prepare(connection)
-            try connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+            if mode != .existing { try connection.execute("PRAGMA temp_store = MEMORY") }
+            let isEmpty = try connection.value("SELECT 1 FROM sqlite_schema") == nil
+            later.isSynced = mode != .deferring || !isEmpty
+            try connection.execute(
+                later.isSynced
+                    ? "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL"
+                    : "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF"
+            )
             try connection.execute("PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -65536")
             // An erased value must not stay in free pages.
             try connection.execute("PRAGMA secure_delete = ON")
         } catch {
             throw .file(path: path, error)
         }
-        if mode == .building { try makeState(of: space, history) }
+        if mode != .existing {
+            try makeState(of: space, history, isDeferring: mode == .deferring)
+        }
         try readState(of: space, mode)
-        let (limit, images) = (stepLimit, images)
+        let (limit, images, later) = (stepLimit, images, later)
         connection.setProgress(everySteps: StepLimit.interval) {
-            limit.isOver(imageSize: images.size)
+            limit.isOver(imageSize: images.size) || later.isStopped()
         }
     }
 

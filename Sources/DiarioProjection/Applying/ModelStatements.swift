@@ -17,10 +17,19 @@ final class ModelStatements {
     /// The tables that statements write to, themselves or by triggers.
     private var writtenTables: [String: Set<String>] = [:]
     private var binder = EventBinder()
+    /// Read models whose derived statements run later.
+    private var putOff: Set<String> = []
 
     init(_ plan: PackPlan, _ stepLimit: StepLimit) {
         self.plan = plan
         self.stepLimit = stepLimit
+    }
+
+    /// Leaves derived statements of these read models out until the next call.
+    func putOff(_ models: Set<String>) {
+        guard models != putOff else { return }
+        putOff = models
+        (routes, laneRoutes) = ([:], [:])
     }
 
     /// The tables that events of a type may change.
@@ -51,12 +60,15 @@ final class ModelStatements {
         for (index, model) in plan.models.enumerated() {
             guard let plan = model.types[type.name] else { continue }
             let prepared = try preparedModel(index, isLane: isLane, connection)
-            let statements = prepared.statements[plan.statements]
+            let isPutOff = putOff.contains(model.model.name)
+            let statements = prepared.statements[plan.statements].filter {
+                !(isPutOff && $0.isDerived)
+            }
             for statement in statements {
                 statement.slot = slot
                 slot += 1
             }
-            found.append(Route(model: index, type: plan, statements: Array(statements)))
+            found.append(Route(model: index, type: plan, statements: statements))
         }
         let routes = TypeRoutes(type: type, routes: found)
         if isLane { laneRoutes[key] = routes } else { self.routes[key] = routes }
@@ -155,7 +167,8 @@ final class ModelStatements {
                 try connection.prepare(plan.statement.text),
                 sources: plan.sources,
                 file: plan.file,
-                line: plan.statement.line
+                line: plan.statement.line,
+                isDerived: plan.statement.isDerived
             )
         } catch {
             throw .pack(
@@ -280,6 +293,7 @@ final class PreparedStatement {
     /// Its file in the pack.
     let file: String
     let line: Int
+    let isDerived: Bool
     /// Its place among all statements that run for events of its type.
     var slot = 0
 
@@ -287,12 +301,14 @@ final class PreparedStatement {
         _ statement: consuming Statement,
         sources: [ParameterSource] = [],
         file: String = "",
-        line: Int = 0
+        line: Int = 0,
+        isDerived: Bool = false
     ) {
         self.statement = statement
         self.sources = sources
         self.file = file
         self.line = line
+        self.isDerived = isDerived
     }
 }
 

@@ -25,6 +25,8 @@ package struct StepAllowance: Sendable {
 final class StepLimit {
     /// Instructions of SQLite between two looks.
     static let interval = 1000
+    /// Steps that one event may take.
+    var countMax = Limits.sqlEventStepCountMax
     /// Nil while no event is applied.
     private var count: Int?
     /// The steps of all events so far.
@@ -85,7 +87,7 @@ final class StepLimit {
         (self.start, imageStart) = (start, sizeBefore)
         let isLate = now - start > .seconds(Limits.sqlEventSecondsMax)
         let isLarge = imageSize - sizeBefore > Limits.sqlImageSizeMax
-        guard isLate || isLarge || known + Self.interval > Limits.sqlEventStepCountMax else {
+        guard isLate || isLarge || known + Self.interval > countMax else {
             return false
         }
         // Steps that take so long are worth many: two such events are all that anyone waits for.

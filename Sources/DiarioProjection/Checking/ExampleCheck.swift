@@ -83,6 +83,14 @@ package enum ExampleCheck {
         var all = try Trial(plan)
         try all.apply(own)
         problems += try all.differences(from: oneByOne, "if all events come at once")
+        var later = try Trial(plan, .deferring)
+        try later.apply(own)
+        // Where that fails, rows are missing.
+        try? later.finish()
+        problems += try later.differences(
+            from: oneByOne,
+            "if derived statements run once at the end, for all keys"
+        )
         for (own, others) in [(own, others), (others, own)] {
             var arrival = try Trial(plan)
             try arrival.applyPending(own)

@@ -46,6 +46,17 @@ struct ModelCheck {
             }
         }
         watch.endModel(model.name)
+        if problems.isEmpty { checkDerived(connection) }
+    }
+
+    private mutating func checkDerived(_ connection: borrowing Connection) {
+        watch.begin(.ourOwn)
+        do throws(SQLiteError) {
+            guard let fault = try Derivation.fault(in: model, on: connection) else { return }
+            problem(fault.line, "sql-derived", fault.message)
+        } catch {
+            problem(1, "sql-derived", error.message)
+        }
     }
 
     private mutating func problem(_ line: Int, _ rule: String, _ message: String) {

@@ -63,7 +63,6 @@ package enum PackCheck {
         let watch = Watch()
         watch.needs = Set(pack.needs.map { $0.name })
         let connection = try PackConnection.scratch()
-        connection.setAuthorizer { watch.answer($0) }
         // Tables are empty here, so whatever takes long was made to.
         var steps = 0
         connection.setProgress(everySteps: 1000) {
@@ -74,10 +73,12 @@ package enum PackCheck {
         var isWhole = true
         for model in pack.sql.readModels {
             var check = ModelCheck(model, watch)
+            connection.setAuthorizer { watch.answer($0) }
             check.run(on: connection)
             isWhole = isWhole && check.problems.isEmpty
             problems += check.problems
         }
+        connection.setAuthorizer { watch.answer($0) }
         // Without its tables a query would have faults that are not its own.
         if isWhole {
             for query in pack.sql.queries {

@@ -8,9 +8,13 @@ struct Trial {
     private var position: UInt64 = 0
 
     /// If it is reversed, SQLite gives the rows of a SELECT without ORDER BY the other way round.
-    init(_ plan: PackPlan, isReversed: Bool = false) throws(ProjectionError) {
+    init(
+        _ plan: PackPlan,
+        isReversed: Bool = false,
+        _ mode: ModelFile.Mode = .building
+    ) throws(ProjectionError) {
         guard let space = SpaceID(rawValue: 1) else { preconditionFailure("1 is an id") }
-        file = try ModelFile(path: ":memory:", plan: plan, space: space, .building)
+        file = try ModelFile(path: ":memory:", plan: plan, space: space, mode)
         if isReversed { try file.run("PRAGMA reverse_unordered_selects = ON") }
     }
 
@@ -56,6 +60,9 @@ struct Trial {
             do throws(ProjectionError) { try file.endLane() } catch { throw .file(error) }
         }
     }
+
+    /// Does what was left for the end.
+    func finish() throws(ProjectionError) { while try file.later.step(in: file) {} }
 
     /// Takes the effects of all pending events back.
     func undo() throws(ProjectionError) {

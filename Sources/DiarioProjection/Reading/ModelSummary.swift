@@ -17,6 +17,10 @@ package struct ModelSummary: Hashable, Sendable {
     package let tables: Set<String>
     /// True if it was begun as a copy of another one, and not with an empty file.
     package let isCopy: Bool
+    /// False if its build was cut, so that it may hold anything.
+    package let isSynced: Bool
+    /// True if nothing of a build is left to do.
+    package let isWhole: Bool
 
     /// `isImmutable` if nothing can be made beside the file.
     package init(path: String, isImmutable: Bool) throws(ProjectionError) {
@@ -38,6 +42,10 @@ package struct ModelSummary: Hashable, Sendable {
             isHeld = state["held"] == "1"
             history = state["history"] ?? ""
             isCopy = state["source"] != "log"
+            isSynced = state["synced"] == "1"
+            let later = "SELECT 1 FROM sqlite_schema WHERE name = 'diario_later'"
+            let isDone = try connection.value(later) == nil
+            isWhole = isDone && isSynced
             self.models = models
         } catch {
             throw .file(path: path, error)

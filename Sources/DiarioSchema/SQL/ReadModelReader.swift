@@ -92,6 +92,13 @@ struct ReadModelReader {
                     + "of rows belongs below a line -- on TYPE"
             )
         }
+        if definition.isDerived {
+            problems.add(
+                definition.line,
+                "sql-derived",
+                "only a statement for events is derived; remove the line -- derived"
+            )
+        }
         if let parameter = definition.parameters.first {
             problems.add(
                 parameter.line,

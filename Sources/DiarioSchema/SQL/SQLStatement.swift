@@ -15,6 +15,8 @@ package struct SQLStatement: Equatable, Sendable {
     package let head: [String]
     /// Every parameter, as often as it is there.
     package let parameters: [Parameter]
+    /// True if a line `-- derived` is before it: it computes rows of others, for one key.
+    package let isDerived: Bool
 
     /// The line of the file on which a byte of the text is.
     package func line(at offset: Int) -> Int {
@@ -23,16 +25,71 @@ package struct SQLStatement: Equatable, Sendable {
 
     /// The places of these words, which are given in capitals, where no quotes are around them.
     package func places(of keywords: Set<String>) -> [(word: String, line: Int)] {
-        let bytes = Array(text.utf8)
-        var lexer = SQLLexer(bytes, line: line)
-        var found: [(word: String, line: Int)] = []
-        // A statement was read once without a fault, so it is read again without one.
-        while let token = try? lexer.next() {
-            guard token.kind == .word else { continue }
-            let word = String(decoding: bytes[token.range], as: UTF8.self).uppercased()
-            if keywords.contains(word) { found.append((word, token.line)) }
+        zip(tokens, words).compactMap { token, word in
+            let word = word.uppercased()
+            return token.kind == .word && keywords.contains(word) ? (word, token.line) : nil
         }
-        return found
+    }
+
+    /// Its words and signs in order, without comments: words in lower case, names without quotes.
+    package var words: [String] {
+        tokens.map { token in
+            let text = String(
+                decoding: text.utf8.dropFirst(token.range.lowerBound)
+                    .prefix(token.range.count),
+                as: UTF8.self
+            )
+            return switch token.kind {
+            case .word: text.lowercased()
+            case .quotedName: text.dropFirst().dropLast().lowercased()
+            default: text
+            }
+        }
+    }
+
+    private var tokens: [SQLToken] {
+        var lexer = SQLLexer(Array(text.utf8), line: line)
+        var tokens: [SQLToken] = []
+        // A statement was read once without a fault, so it is read again without one.
+        while let token = try? lexer.next() { if token.kind != .comment { tokens.append(token) } }
+        return tokens
+    }
+
+    /// The same statement for all keys at once; nil if it uses the event for more than its key.
+    ///
+    /// Each `column = :field` of a condition is true then.
+    package var forAllKeys: String? {
+        let (tokens, words, bytes) = (tokens, words, Array(text.utf8))
+        var parts: [UInt8] = []
+        var (end, depth) = (0, 0)
+        for (place, token) in tokens.enumerated() {
+            if words[place] == "(" { depth += 1 }
+            if words[place] == ")" { depth -= 1 }
+            guard token.kind == .parameter else { continue }
+            guard place >= 3, words[place - 1] == "=", Self.isName(tokens[place - 2]) else {
+                return nil
+            }
+            var first = place - 2
+            if words[first - 1] == ".", first >= 3, Self.isName(tokens[first - 2]) { first -= 2 }
+            let next = place + 1 < words.count ? words[place + 1] : ")"
+            guard ["where", "and", "or", "on"].contains(words[first - 1]),
+                [")", "and", "or", "on", "group"].contains(next)
+            else { return nil }
+            parts += bytes[end..<tokens[first].range.lowerBound] + Array("true".utf8)
+            end = token.range.upperBound
+            // All rows are chosen already, whatever else may choose one.
+            if next == "or", depth == 0, words[first - 1] == "where",
+                !words[place...].contains(where: { ["group", "order", "on"].contains($0) })
+            {
+                end = bytes.count
+                break
+            }
+        }
+        return String(decoding: parts + bytes[end...], as: UTF8.self)
+    }
+
+    private static func isName(_ token: SQLToken) -> Bool {
+        token.kind == .word || token.kind == .quotedName
     }
 
     /// The names of the parameters, each once, in order of first mention.
@@ -80,6 +137,8 @@ struct SQLSectionReader {
     private var parameters: [SQLStatement.Parameter] = []
     /// The number of open blocks of a trigger's body, or `CASE`s in it.
     private var depth = 0
+    /// True after a line `-- derived`.
+    private var isDerived = false
 
     /// The most words of a head.
     private static let headCount = 6
@@ -181,7 +240,9 @@ struct SQLSectionReader {
             sections[sections.count - 1].heading += " " + text
             return
         }
+        if start == nil, text == "derived" { isDerived = true }
         guard sections.isEmpty || isHeading(text) else { return }
+        isDerived = false
         if let start, depth > 0 {
             problems.add(start.line, "sql", "a trigger never ends; add END;")
             depth = 0
@@ -199,6 +260,7 @@ struct SQLSectionReader {
             head = []
             isTrigger = false
             parameters = []
+            isDerived = false
         }
         guard let start else { return }
         sections[sections.count - 1].statements.append(
@@ -206,7 +268,8 @@ struct SQLSectionReader {
                 text: String(decoding: bytes[start.range.lowerBound..<end], as: UTF8.self),
                 line: start.line,
                 head: head,
-                parameters: parameters
+                parameters: parameters,
+                isDerived: isDerived
             )
         )
     }

@@ -30,7 +30,8 @@ extension Device {
         try checkQuarantine(digests)
         let new = try projecting {
             let space = try Space(store: store, id: space)
-            return try Self.digests(try makeModels(modelVersion), of: space, chunkCount: 1000)
+            let new = try makeModels(modelVersion, .deferring)
+            return try Self.digests(new, of: space, chunkCount: 1000)
         }
         guard new == digests else {
             let names = digests.keys.sorted().filter { digests[$0] != new[$0] }
@@ -86,8 +87,11 @@ extension Device {
         }
     }
 
-    private func makeModels(_ version: Int) throws -> ModelFile {
-        try ModelFile(path: ":memory:", plan: kinds.plans[version - 1], space: space, .building)
+    private func makeModels(
+        _ version: Int,
+        _ mode: ModelFile.Mode = .building
+    ) throws -> ModelFile {
+        try ModelFile(path: ":memory:", plan: kinds.plans[version - 1], space: space, mode)
     }
 
     private static func digests(

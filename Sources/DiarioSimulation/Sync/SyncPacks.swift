@@ -142,6 +142,21 @@ enum SyncPacks {
             thingId TEXT NOT NULL PRIMARY KEY, name TEXT NOT NULL, count INT NOT NULL,
             stamp BLOB NOT NULL
         ) STRICT, WITHOUT ROWID;
+        CREATE INDEX thing_name ON thing (name);
+        CREATE TABLE label (thingId TEXT NOT NULL PRIMARY KEY, text TEXT) STRICT;
+        CREATE VIRTUAL TABLE label_text USING fts5(text, content='label');
+        CREATE TRIGGER label_added AFTER INSERT ON label BEGIN
+            INSERT INTO label_text (rowid, text) VALUES (new.rowid, new.text);
+        END;
+        CREATE TRIGGER label_removed AFTER DELETE ON label BEGIN
+            INSERT INTO label_text (label_text, rowid, text)
+            VALUES ('delete', old.rowid, old.text);
+        END;
+        CREATE TRIGGER label_changed AFTER UPDATE ON label BEGIN
+            INSERT INTO label_text (label_text, rowid, text)
+            VALUES ('delete', old.rowid, old.text);
+            INSERT INTO label_text (rowid, text) VALUES (new.rowid, new.text);
+        END;
 
         -- on world.thing.made
         INSERT INTO thing VALUES (:thingId, :text, 0, :_stamp)
@@ -151,6 +166,11 @@ enum SyncPacks {
         UPDATE thing SET count = count + 1 WHERE thingId = :thingId;
         UPDATE thing SET name = :text, stamp = :_stamp
         WHERE thingId = :thingId AND :_stamp > stamp;
+
+        -- on world.thing.made, world.thing.named
+        -- derived
+        INSERT INTO label SELECT thingId, name FROM thing WHERE thingId = :thingId
+        ON CONFLICT (thingId) DO UPDATE SET text = excluded.text;
         """
 
     private static let marks = """

@@ -230,11 +230,13 @@ WHERE reportId = :reportId;
 -- on fish.assessment.started
 INSERT INTO owner VALUES (:assessmentId, coalesce(:_actor, '-'))
 ON CONFLICT (assessmentId) DO NOTHING;
+-- derived
 UPDATE report
 SET status = (SELECT max(s.status) FROM standing AS s WHERE s.reportId = report.reportId)
 WHERE assessmentId = :assessmentId;
 
 -- on fish.report.filed, fish.report.withdrawn, fish.report.amended, fish.report.reviewed
+-- derived
 UPDATE report
 SET status = (SELECT max(s.status) FROM standing AS s WHERE s.reportId = report.reportId)
 WHERE reportId = :reportId

@@ -1,4 +1,4 @@
--- readmodel library version 1: the tracks with corrected tags
+-- readmodel library version 2: the tracks with corrected tags
 -- Tags as they were read last. A track that was removed keeps its row until it is read again.
 CREATE TABLE tag (
     trackId TEXT NOT NULL PRIMARY KEY,
@@ -111,6 +111,7 @@ SET title = excluded.title, artistName = excluded.artistName, albumTitle = exclu
     mbRecordingId = excluded.mbRecordingId, locator = excluded.locator, isPresent = 1,
     stamp = excluded.stamp
 WHERE excluded.stamp > stamp;
+-- derived
 INSERT INTO track SELECT * FROM corrected WHERE trackId = :trackId
 ON CONFLICT (trackId) DO UPDATE
 SET title = excluded.title, artistName = excluded.artistName, albumTitle = excluded.albumTitle,
@@ -136,6 +137,7 @@ WHERE column2 IS NOT NULL
 ON CONFLICT (trackId, field) DO UPDATE
 SET value = excluded.value, stamp = excluded.stamp
 WHERE excluded.stamp > stamp;
+-- derived
 INSERT INTO track SELECT * FROM corrected WHERE trackId = :trackId
 ON CONFLICT (trackId) DO UPDATE
 SET title = excluded.title, artistName = excluded.artistName, albumTitle = excluded.albumTitle,
@@ -145,5 +147,10 @@ SET title = excluded.title, artistName = excluded.artistName, albumTitle = exclu
 
 -- on music.track.removed
 UPDATE tag SET isPresent = 0, stamp = :_stamp WHERE trackId = :trackId AND :_stamp > stamp;
-UPDATE track SET isPresent = (SELECT isPresent FROM tag WHERE trackId = :trackId)
-WHERE trackId = :trackId;
+-- derived
+INSERT INTO track SELECT * FROM corrected WHERE trackId = :trackId
+ON CONFLICT (trackId) DO UPDATE
+SET title = excluded.title, artistName = excluded.artistName, albumTitle = excluded.albumTitle,
+    albumArtist = excluded.albumArtist, composerName = excluded.composerName,
+    genre = excluded.genre, discNo = excluded.discNo, trackNo = excluded.trackNo,
+    durationMs = excluded.durationMs, year = excluded.year, isPresent = excluded.isPresent;
