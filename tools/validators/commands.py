@@ -268,7 +268,8 @@ def check_actor(diario, folder):
             "it is not in the log by itself")
     types = diario.good("schema", "types", "fish", "--typescript").text
     require("export interface FishReportFileInput {" in types, "types of TypeScript", types[:300])
-    require('  target: "fish" | "reference";' in types, "choices of TypeScript", types[:300])
+    require('export type FishTarget = "fish" | "reference";' in types
+            and "  target: FishTarget;" in types, "choices of TypeScript", types[:300])
 
 
 def check_replicas(diario, server, name, order):
