@@ -22,7 +22,7 @@ struct TypeScript {
             line(
                 isObject
                     ? "export interface \(name(named.name)) \(content)"
-                    : "export type \(name(named.name)) = \(content)"
+                    : "export type \(name(named.name)) = \(content);"
             )
         }
         for type in pack.types {
