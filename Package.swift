@@ -65,7 +65,8 @@ let executables: [(name: String, imports: [Target.Dependency])] = [
     (
         "DiarioCLI",
         [
-            "Diario", "DiarioServer", "DiarioHTTP", "DiarioFish", "DiarioCore", "DiarioSchema",
+            "Diario", "DiarioServer", "DiarioHTTP", "DiarioFish", "DiarioFishLab", "DiarioCore",
+            "DiarioSchema",
             "DiarioCrypto", "DiarioPictures",
             // For the sizes of sealed events alone.
             "DiarioLog",
@@ -114,7 +115,7 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
         "DiarioProjectionTests",
         ["DiarioCore", "DiarioSchema", "DiarioSQLite", "DiarioProjection"]
     ),
-    ("DiarioFishTests", ["DiarioCore", "DiarioSchema", "DiarioFish"]),
+    ("DiarioFishTests", ["DiarioCore", "DiarioSchema", "DiarioFish", "DiarioFishLab"]),
     ("DiarioPicturesTests", ["DiarioCore", "DiarioPictures"]),
     ("DiarioSyncTests", ["DiarioCore", "DiarioCrypto", "DiarioFormat", "DiarioSync"]),
     ("DiarioTransportTests", ["DiarioStorage", "DiarioTransport"]),
@@ -197,6 +198,10 @@ let package = Package(
             name: "DiarioFish",
             dependencies: ["DiarioCore", "DiarioSchema"],
             plugins: ["EmbedPacks"]
+        ),
+        .target(
+            name: "DiarioFishLab",
+            dependencies: ["DiarioCore", "DiarioSchema", "DiarioFish"]
         ),
         .target(
             name: "DiarioEngine",

@@ -1,5 +1,6 @@
 import DiarioCore
 import DiarioFish
+import DiarioFishLab
 import Testing
 
 @Suite struct MeasuringTests {

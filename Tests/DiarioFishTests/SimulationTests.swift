@@ -1,4 +1,5 @@
 import DiarioFish
+import DiarioFishLab
 import Testing
 
 @Suite struct SimulationTests {

@@ -97,8 +97,9 @@ enum TypeRules {
         // Rows are read from blocks and from columns, and both are made of rows.
         "DiarioFish": [
             [""], ["Arithmetic"], ["Geometry"], ["Judging"], ["Files"], ["Measuring"],
-            ["Simulating"], ["Finding"], ["Scenes"], ["Commands"],
+            ["Finding"], ["Commands"],
         ],
+        "DiarioFishLab": [[""], ["Simulating"], ["Scenes"]],
         "DiarioFormat": [[""], ["Blobs", "Blocks", "Columns", "Hashes", "Rows", "Wire"]],
         "DiarioHTTP": [[""], ["Server"], ["API"]],
         "DiarioLog": [

@@ -6,6 +6,7 @@ import Glibc
 import Diario
 import DiarioCore
 import DiarioFish
+import DiarioFishLab
 import DiarioPictures
 import DiarioSchema
 

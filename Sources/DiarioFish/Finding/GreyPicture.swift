@@ -21,7 +21,7 @@ package struct GreyPicture: Equatable, Sendable {
     }
 
     /// For levels that were counted.
-    init(unchecked levels: [UInt8], width: Int, height: Int) {
+    package init(unchecked levels: [UInt8], width: Int, height: Int) {
         self.width = width
         self.height = height
         self.levels = levels

@@ -5,7 +5,7 @@ package struct PicturePoint: Equatable, Sendable {
     package let xMpx: Int
     package let yMpx: Int
 
-    init(_ place: Vector) {
+    package init(_ place: Vector) {
         xMpx = milli(place.x)
         yMpx = milli(place.y)
     }
@@ -28,7 +28,7 @@ package struct PictureEllipse: Equatable, Sendable {
     /// From the picture's x axis towards its y axis, which points down: -90,000 to 90,000.
     package let angleMdeg: Int
 
-    init(_ ellipse: Ellipse) {
+    package init(_ ellipse: Ellipse) {
         xMpx = milli(ellipse.centre.x)
         yMpx = milli(ellipse.centre.y)
         widthMpx = milli(ellipse.width)
@@ -53,7 +53,7 @@ package struct PictureEllipse: Equatable, Sendable {
 }
 
 /// Thousandths of a number, to the nearest.
-func milli(_ value: Double) -> Int {
+package func milli(_ value: Double) -> Int {
     let thousandths = (1000 * value).nearestInteger ?? 0
     return Int(clamping: thousandths)
 }

@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioFish
 
 /// Something else on the table, most of it round.
 struct SceneClutter {

@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioFish
 
 /// What a made picture has in it.
 package struct SceneOptions: Sendable {

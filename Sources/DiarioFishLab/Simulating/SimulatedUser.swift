@@ -1,3 +1,5 @@
+import DiarioFish
+
 /// A kind of user, by how the marks of such a one are off.
 ///
 /// The three kinds are the thesis's; the numbers are ours. They are chosen so that the thesis's

@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioFish
 
 /// A fish that lies on its side: an outline at one height above the table.
 struct SceneFish {

@@ -1,4 +1,5 @@
 import DiarioCore
+package import DiarioFish
 
 /// A made picture with the truth about it.
 package struct ScenePicture: Sendable {

@@ -1,4 +1,5 @@
 package import DiarioCore
+package import DiarioFish
 
 /// One user who marks one photo.
 package struct SimulatedMarks {

@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioFish
 
 extension SeededRandom {
     /// A direction, each as likely as the others.

@@ -1,4 +1,5 @@
 package import DiarioCore
+package import DiarioFish
 
 /// A photo of a fish and a coin, or a card, on a table, of which everything is known.
 ///

@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioFish
 
 /// A euro coin on the table: a short cylinder with a raised rim and relief.
 struct SceneCoin {

@@ -1,4 +1,5 @@
 import DiarioCore
+package import DiarioFish
 import DiarioSchema
 
 /// What is true of a made picture, in whole numbers.

@@ -1,3 +1,5 @@
+import DiarioFish
+
 // Points of the table, and above it, are in millimetres from the point below the camera: x to the
 // right and y downwards in the picture.
 

@@ -1,4 +1,5 @@
 import DiarioCore
+package import DiarioFish
 
 /// How far one method errs for one kind of user and one fish, in a simulation.
 ///

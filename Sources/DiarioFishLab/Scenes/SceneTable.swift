@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioFish
 
 /// The top of a table, by its material.
 package enum SceneBackground: String, CaseIterable, Sendable {
