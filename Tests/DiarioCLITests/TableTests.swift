@@ -32,6 +32,12 @@ import Testing
         )
     }
 
+    @Test func nothingIsCutWithoutAWidth() {
+        var table = Table(columns, width: .max)
+        table.fit([["1", "abcd", "x"]])
+        #expect(table.line(["12345", "abcdefgh", "12345678"]) == "12345  abcdefgh  12345678")
+    }
+
     @Test func laterRowsAreCutToTheColumns() {
         var table = Table(columns, width: 40)
         table.fit([["1", "abcd", "x"]])

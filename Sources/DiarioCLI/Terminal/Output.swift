@@ -21,9 +21,14 @@ package final class Output {
     package var isTerminal: Bool { SystemCall.isTerminal(descriptor) }
 
     /// The columns of a line: those of the terminal, else what the shell says, else 80.
-    package var width: Int {
-        if let count = SystemCall.columnCount(descriptor) { return count }
-        return EnvironmentVariable.columns.value.flatMap { Int($0) }.map { max(20, $0) } ?? 80
+    package var width: Int { widthIfKnown ?? 80 }
+
+    /// The same of a row of a table, of which nothing is cut for a program or a file.
+    var tableWidth: Int { widthIfKnown ?? .max }
+
+    private var widthIfKnown: Int? {
+        SystemCall.columnCount(descriptor)
+            ?? EnvironmentVariable.columns.value.flatMap { Int($0) }.map { max(20, $0) }
     }
 
     /// Adds a line.

@@ -22,7 +22,7 @@ package struct Table: Sendable {
     /// Room for one letter and `...`.
     private static let widthMin = 4
 
-    /// A table at most `width` columns wide.
+    /// A table at most `width` columns wide; with the greatest number nothing is cut.
     package init(_ columns: [Column], width: Int) {
         self.columns = columns
         self.width = width
@@ -62,7 +62,7 @@ package struct Table: Sendable {
         precondition(widths.count == columns.count, "a table is fitted before it is printed")
         var result = ""
         for (index, cell) in cells.enumerated() {
-            let text = CellText.cut(cell, to: widths[index])
+            let text = width == .max ? cell : CellText.cut(cell, to: widths[index])
             let pad = String(repeating: " ", count: max(0, widths[index] - CellText.width(text)))
             if index > 0 { result += String(repeating: " ", count: Self.gap) }
             if columns[index].isRight {
@@ -92,7 +92,7 @@ struct TablePrinter {
         self.output = output
         let isPlain = EnvironmentVariable.noColor.isSet || EnvironmentVariable.isDumb
         self.isBold = isBold && !isPlain
-        table = Table(columns, width: output.width)
+        table = Table(columns, width: output.tableWidth)
     }
 
     mutating func add(_ row: [String]) throws {
