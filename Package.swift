@@ -1,85 +1,17 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// The module map, from the bottom up: no line names a target below it. README.md explains it.
-let libraries: [(name: String, imports: [Target.Dependency])] = [
-    ("DiarioCore", []),
-    ("DiarioSchema", ["DiarioCore"]),
-    ("DiarioStorage", ["DiarioCore", "CPlatform"]),
-    ("DiarioZstd", ["DiarioCore", "CZstd"]),
-    ("DiarioCrypto", ["DiarioCore", "COpenSSL"]),
-    ("DiarioSQLite", ["DiarioCore", "CSQLite"]),
-    ("DiarioTransport", ["DiarioCore", "CCurl"]),
-    (
-        "DiarioFormat",
-        ["DiarioCore", "DiarioSchema", "DiarioZstd", "DiarioCrypto", "CChecksum"]
-    ),
-    ("DiarioFrames", ["DiarioCore", "DiarioStorage", "DiarioFormat"]),
-    (
-        "DiarioLog",
-        [
-            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
-            "DiarioFrames",
-        ]
-    ),
-    (
-        "DiarioProjection",
-        ["DiarioCore", "DiarioSchema", "DiarioCrypto", "DiarioSQLite", "DiarioFormat"]
-    ),
-    ("DiarioSync", ["DiarioCore", "DiarioSchema", "DiarioCrypto", "DiarioFormat"]),
-    ("DiarioPictures", ["DiarioCore", "CPNG", "CJPEG"]),
-    (
-        "Diario",
-        [
-            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
-            "DiarioLog", "DiarioSQLite", "DiarioProjection", "DiarioSync", "DiarioTransport",
-            "DiarioEngine",
-        ]
-    ),
-    (
-        "DiarioServer",
-        [
-            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioSQLite",
-            "DiarioFormat", "DiarioLog", "DiarioSync", "DiarioEngine",
-        ]
-    ),
-    (
-        "DiarioSimulation",
-        [
-            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
-            "DiarioFrames", "DiarioLog", "DiarioProjection", "DiarioSync", "DiarioServer",
-            "Diario", "DiarioEngine",
-        ]
-    ),
-    (
-        "DiarioHTTP",
-        [
-            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioSync",
-            "DiarioServer", "Diario", "DiarioEngine", "DiarioFish", "CMicrohttpd",
-        ]
-    ),
-]
-
-// What stands on the libraries and is no library itself.
-let executables: [(name: String, imports: [Target.Dependency])] = [
-    (
-        "DiarioCLI",
-        [
-            "Diario", "DiarioServer", "DiarioHTTP", "DiarioFish", "DiarioFishLab", "DiarioCore",
-            "DiarioSchema",
-            "DiarioCrypto", "DiarioPictures",
-            // For the sizes of sealed events alone.
-            "DiarioLog",
-        ]
-    ),
-    ("DiarioSim", ["DiarioCore", "DiarioStorage", "DiarioSimulation"]),
-]
+// Each app: its rules in `Diario` and its name, and perhaps a laboratory in `...Lab`.
+let apps: [(name: String, hasLab: Bool)] = [("Fish", true)]
+let rules: [Target.Dependency] = apps.map { .byName(name: "Diario\($0.name)") }
+let labs: [Target.Dependency] = apps.filter(\.hasLab).map { .byName(name: "Diario\($0.name)Lab") }
 
 // Each test target with what it may import beyond `DiarioTestSupport`.
 let tests: [(name: String, imports: [Target.Dependency])] = [
     ("DiarioCoreTests", ["DiarioCore"]),
     ("DiarioSchemaTests", ["DiarioCore", "DiarioSchema"]),
-    ("DiarioStorageTests", ["DiarioCore", "DiarioStorage"]),
+    ("DiarioStorageTests", ["DiarioCore", "DiarioStorage", "DiarioWeb"]),
+    ("DiarioWebTests", ["DiarioCore", "DiarioStorage", "DiarioWeb"]),
     ("DiarioSQLiteTests", ["DiarioCore", "DiarioStorage", "DiarioSQLite"]),
     (
         "DiarioFormatTests",
@@ -92,30 +24,28 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
         "DiarioLogTests",
         [
             "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
-            "DiarioFrames", "DiarioLog", "DiarioSimulation", "Diario",
+            "DiarioFrames", "DiarioLog", "DiarioSimulation", "DiarioHost",
         ]
     ),
     (
         "DiarioTests",
         [
-            "Diario", "DiarioEngine", "DiarioFish", "DiarioCore", "DiarioSchema", "DiarioStorage",
+            "Diario", "DiarioEngine", "DiarioCore", "DiarioSchema", "DiarioStorage",
             "DiarioCrypto", "DiarioFormat", "DiarioFrames", "DiarioLog", "DiarioSQLite",
-            "DiarioProjection",
-        ]
+            "DiarioProjection", "DiarioHost",
+        ] + rules
     ),
     (
         "DiarioEngineTests",
         [
             "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioLog", "DiarioSQLite",
             "DiarioProjection", "DiarioSync", "DiarioServer", "DiarioEngine", "DiarioSimulation",
-            "DiarioFish",
-        ]
+        ] + rules
     ),
     (
         "DiarioProjectionTests",
         ["DiarioCore", "DiarioSchema", "DiarioSQLite", "DiarioProjection"]
     ),
-    ("DiarioFishTests", ["DiarioCore", "DiarioSchema", "DiarioFish", "DiarioFishLab"]),
     ("DiarioPicturesTests", ["DiarioCore", "DiarioPictures"]),
     ("DiarioSyncTests", ["DiarioCore", "DiarioCrypto", "DiarioFormat", "DiarioSync"]),
     ("DiarioTransportTests", ["DiarioStorage", "DiarioTransport"]),
@@ -124,16 +54,16 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
         [
             "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
             "DiarioSQLite", "DiarioFrames", "DiarioLog", "DiarioSync", "DiarioTransport",
-            "DiarioServer", "Diario", "DiarioEngine",
+            "DiarioServer", "Diario", "DiarioEngine", "DiarioHost",
         ]
     ),
     (
         "DiarioHTTPTests",
         [
             "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
-            "DiarioLog",
-            "DiarioSQLite", "DiarioSync", "DiarioServer", "Diario", "DiarioEngine", "DiarioHTTP",
-        ]
+            "DiarioLog", "DiarioSQLite", "DiarioSync", "DiarioServer", "Diario", "DiarioEngine",
+            "DiarioHost", "DiarioHTTP",
+        ] + rules
     ),
     ("DiarioSimulationTests", ["DiarioCore", "DiarioStorage", "DiarioSimulation"]),
     (
@@ -155,11 +85,11 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "Diario", targets: ["Diario"]),
-        .library(name: "DiarioFish", targets: ["DiarioFish"]),
         .plugin(name: "DiarioEvents", targets: ["DiarioEvents"]),
         .executable(name: "diario", targets: ["DiarioCLI"]),
         .executable(name: "diario-sim", targets: ["DiarioSim"]),
     ],
+    // The module map, from the bottom up: no target names one below it. README.md explains it.
     targets: [
         .systemLibrary(
             name: "CZstd",
@@ -181,6 +111,8 @@ let package = Package(
         .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
         .target(name: "CPNG", linkerSettings: [.linkedLibrary("png")]),
         .target(name: "CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
+        .target(name: "DiarioCore"),
+        .target(name: "DiarioSchema", dependencies: ["DiarioCore"]),
         .executableTarget(name: "DiarioPackTool", dependencies: ["DiarioSchema"]),
         .plugin(
             name: "EmbedPacks",
@@ -194,15 +126,43 @@ let package = Package(
             dependencies: ["DiarioPackTool"],
             path: "Sources/DiarioEvents"
         ),
+        .target(name: "DiarioStorage", dependencies: ["DiarioCore", "CPlatform"]),
+        .target(name: "DiarioZstd", dependencies: ["DiarioCore", "CZstd"]),
+        .target(name: "DiarioCrypto", dependencies: ["DiarioCore", "COpenSSL"]),
+        .target(name: "DiarioSQLite", dependencies: ["DiarioCore", "CSQLite"]),
+        .target(name: "DiarioTransport", dependencies: ["DiarioCore", "CCurl"]),
         .target(
-            name: "DiarioFish",
-            dependencies: ["DiarioCore", "DiarioSchema"],
-            plugins: ["EmbedPacks"]
+            name: "DiarioFormat",
+            dependencies: ["DiarioCore", "DiarioSchema", "DiarioZstd", "DiarioCrypto", "CChecksum"]
         ),
         .target(
-            name: "DiarioFishLab",
-            dependencies: ["DiarioCore", "DiarioSchema", "DiarioFish"]
+            name: "DiarioFrames",
+            dependencies: ["DiarioCore", "DiarioStorage", "DiarioFormat"]
         ),
+        .target(
+            name: "DiarioWeb",
+            dependencies: ["DiarioCore", "DiarioStorage", "DiarioFormat", "DiarioFrames"],
+            // For wasm32 alone, in place of libraries.
+            exclude: ["C"]
+        ),
+        .target(
+            name: "DiarioLog",
+            dependencies: [
+                "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
+                "DiarioFrames",
+            ]
+        ),
+        .target(
+            name: "DiarioProjection",
+            dependencies: [
+                "DiarioCore", "DiarioSchema", "DiarioCrypto", "DiarioSQLite", "DiarioFormat",
+            ]
+        ),
+        .target(
+            name: "DiarioSync",
+            dependencies: ["DiarioCore", "DiarioSchema", "DiarioCrypto", "DiarioFormat"]
+        ),
+        .target(name: "DiarioPictures", dependencies: ["DiarioCore", "CPNG", "CJPEG"]),
         .target(
             name: "DiarioEngine",
             dependencies: [
@@ -211,13 +171,77 @@ let package = Package(
             ],
             plugins: ["EmbedPacks"]
         ),
+        .target(
+            name: "DiarioHost",
+            dependencies: [
+                "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
+                "DiarioLog", "DiarioProjection", "DiarioTransport", "DiarioEngine",
+            ]
+        ),
+        .target(
+            name: "Diario",
+            dependencies: [
+                "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
+                "DiarioLog", "DiarioSQLite", "DiarioSync", "DiarioTransport", "DiarioEngine",
+                "DiarioHost",
+            ]
+        ),
+        .target(
+            name: "DiarioServer",
+            dependencies: [
+                "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioSQLite",
+                "DiarioFormat", "DiarioLog", "DiarioSync", "DiarioEngine", "DiarioHost",
+            ]
+        ),
+        .target(
+            name: "DiarioSimulation",
+            dependencies: [
+                "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
+                "DiarioFrames", "DiarioLog", "DiarioProjection", "DiarioSync", "DiarioEngine",
+                "DiarioServer",
+            ]
+        ),
+        .target(
+            name: "DiarioHTTP",
+            dependencies: [
+                "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioSync",
+                "DiarioEngine", "DiarioHost", "DiarioServer", "CMicrohttpd",
+            ] + rules
+        ),
+        .executableTarget(
+            name: "DiarioCLI",
+            dependencies: [
+                "Diario", "DiarioServer", "DiarioHTTP", "DiarioCore", "DiarioSchema",
+                "DiarioCrypto", "DiarioPictures", "DiarioHost",
+                // For the sizes of sealed events alone.
+                "DiarioLog",
+            ] + rules + labs
+        ),
+        .executableTarget(
+            name: "DiarioSim",
+            dependencies: ["DiarioCore", "DiarioStorage", "DiarioSimulation"]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )
 
-package.targets += libraries.map { .target(name: $0.name, dependencies: $0.imports) }
-package.targets += executables.map {
-    .executableTarget(name: $0.name, dependencies: $0.imports)
+for app in apps {
+    let own = "Diario\(app.name)"
+    let base: [Target.Dependency] = ["DiarioCore", "DiarioSchema"]
+    let lab: [Target.Dependency] = app.hasLab ? [.byName(name: "\(own)Lab")] : []
+    package.products.append(.library(name: own, targets: [own]))
+    package.targets.append(.target(name: own, dependencies: base, plugins: ["EmbedPacks"]))
+    if app.hasLab {
+        package.targets.append(
+            .target(name: "\(own)Lab", dependencies: base + [.byName(name: own)])
+        )
+    }
+    package.targets.append(
+        .testTarget(
+            name: "\(own)Tests",
+            dependencies: base + [.byName(name: own), "DiarioTestSupport"] + lab
+        )
+    )
 }
 // What is measured and what C reaches; tools/bench asks for them, and tests do without.
 if Context.environment["DIARIO_BENCH"] != nil {
@@ -234,7 +258,8 @@ if Context.environment["DIARIO_BENCH"] != nil {
             dependencies: [
                 "Diario", "DiarioEngine", "DiarioCore", "DiarioSchema", "DiarioStorage",
                 "DiarioCrypto", "DiarioFormat", "DiarioFrames", "DiarioLog", "DiarioSQLite",
-                "DiarioProjection", "DiarioSync", "DiarioTransport", "DiarioServer", "CBaseline",
+                "DiarioProjection", "DiarioSync", "DiarioTransport", "DiarioHost", "DiarioServer",
+                "CBaseline",
             ]
         ),
     ]
@@ -266,16 +291,16 @@ package.targets.append(
             "Diario", "DiarioEngine", "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioZstd",
             "DiarioFormat", "DiarioFrames", "DiarioLog", "DiarioSQLite", "DiarioSync",
             "DiarioTransport", "DiarioServer", "DiarioSimulation", "DiarioHTTP", "DiarioPictures",
-            "DiarioFish",
-        ],
+            "DiarioHost",
+        ] + rules,
         path: "Tests/DiarioFuzz"
     )
 )
-// Not a test: tools/validators/payloads.py and fish.py ask it.
+// Not a test: tools/validators/payloads.py and those of apps ask it.
 package.targets.append(
     .executableTarget(
         name: "DiarioHarness",
-        dependencies: ["Diario", "DiarioEngine", "DiarioSchema", "DiarioFish"],
+        dependencies: ["Diario", "DiarioEngine", "DiarioHost", "DiarioSchema"] + rules,
         path: "Tests/DiarioHarness"
     )
 )

@@ -28,7 +28,7 @@ extension Diary {
     ///   - input: The input, of a type that stands for the command itself.
     ///   - at: When it happens; now if nil.
     ///   - actor: Who does it: an opaque id; if nil, the one that is kept for this replica.
-    ///   - language: That of messages.
+    ///   - language: That of messages; if nil, the one that the actor prefers, else English.
     ///   - isDryRun: Whether to compute everything and record nothing.
     /// - Returns: What the command or the view answers, and what was recorded.
     /// - Throws: ``DiarioError``, of the kind ``DiarioError/Kind/rule`` if a rule of the domain
@@ -37,21 +37,25 @@ extension Diary {
         _ input: Input,
         at: Timestamp? = nil,
         actor: String? = nil,
-        language: Language = .english,
+        language: Language? = nil,
         isDryRun: Bool = false
     ) async throws -> CommandAnswer<Input.Result> {
         var call = Call(Input.declaration.name, input.values.json)
         call.at = at
-        call.language = language
+        if let language { call.language = language } else { call.isLanguageUsual = true }
         call.isDryRun = isDryRun
         try refresh()
         call.actor = try actor ?? space.defaultActor()
         let answer = try models().call(call, of: [Input.domain])
         if answer.isNew { changes.raise() }
-        let result: JSON
-        do { result = try JSON.parse(answer.result).value } catch { throw DiarioError(error) }
+        let result: Input.Result
+        do {
+            result = try Input.Result(from: CommandValues(JSON.parse(answer.result).value))
+        } catch let error as SchemaError {
+            throw DiarioError(error)
+        }
         return CommandAnswer(
-            result: Input.Result(from: CommandValues(result)),
+            result: result,
             origins: answer.events.compactMap(\.origin),
             isNew: answer.isNew
         )

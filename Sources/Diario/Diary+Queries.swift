@@ -1,4 +1,5 @@
 public import DiarioCore
+import DiarioHost
 import DiarioLog
 import DiarioSQLite
 import DiarioSchema

@@ -1,6 +1,7 @@
 public import DiarioCore
 import DiarioEngine
 import DiarioFormat
+import DiarioHost
 import DiarioLog
 import DiarioSQLite
 import DiarioSchema
@@ -19,6 +20,8 @@ import Synchronization
 /// processes may have the same diary open.
 public actor Diary {
     nonisolated let shared: SharedSpace
+    /// What many tasks append at once is committed as one.
+    private nonisolated let commits: GroupCommit
     /// Told when something was recorded here.
     nonisolated let changes = ChangeSignal()
     /// Asked when it is about to be closed: queries end then.
@@ -62,12 +65,15 @@ public actor Diary {
     /// - Throws: ``DiarioError`` if there is none, if there are several and `space` is nil, if it
     ///   is damaged, or if the disk refuses.
     public init(path: String, space id: SpaceID? = nil) throws {
-        do { shared = SharedSpace(try Space.open(at: path, space: id)) } catch {
-            throw DiarioError(error)
-        }
+        let space: Space
+        do { space = try Space.open(at: path, space: id) } catch { throw DiarioError(error) }
+        self.init(space: space)
     }
 
-    package init(space: Space) { shared = SharedSpace(space) }
+    package init(space: Space) {
+        shared = SharedSpace(space)
+        commits = GroupCommit(space.store)
+    }
 
     /// The space as it was known last: a sync may have put another one in its place.
     package nonisolated var space: Space { shared.current }
@@ -147,7 +153,7 @@ public actor Diary {
         while true {
             let space = try checked(batch)
             let append = Append(space: space.id, content: .new([batch.draft]))
-            switch await commit(append, in: space.store) {
+            switch await commits.append(append) {
             case .success(let appended):
                 changes.raise()
                 return appended.origins
@@ -166,14 +172,6 @@ public actor Diary {
             try space.check(batch.draft, madeWith: batch.source)
             return space
         }
-    }
-
-    private nonisolated func commit(
-        _ append: Append,
-        in store: LogStore
-    ) async -> LogThreads.Outcome {
-        if let threads = store.helper as? LogThreads { return await threads.append(append) }
-        return store.commit([append])[0]
     }
 
     /// Records one event, and gives its origin.
@@ -230,6 +228,7 @@ public actor Diary {
         rebuilds = []
         readModels = nil
         executor.end()
+        commits.end()
         try space.close()
     }
 

@@ -1,5 +1,6 @@
 import Diario
 import DiarioFormat
+import DiarioHost
 import DiarioLog
 import DiarioServer
 import DiarioStorage

@@ -1,6 +1,7 @@
 import CBaseline
 import Diario
 import DiarioFormat
+import DiarioHost
 import DiarioLog
 import DiarioStorage
 

@@ -161,11 +161,11 @@ public enum Limits {
     /// Steps of SQLite's machine that a read model may take for one event.
     ///
     /// Above: the event goes to quarantine.
-    public static let sqlEventStepCountMax = 20_000_000
+    public static let sqlEventStepCountMax: Int64 = 20_000_000
     /// The same while triggers and indexes wait for the end of a build, with which it takes more.
     ///
     /// Above: the read models are built again, row by row.
-    public static let sqlDeferredStepCountMax = 300_000
+    public static let sqlDeferredStepCountMax: Int64 = 300_000
     /// Seconds that a read model may take for one event.
     ///
     /// Above: the event goes to quarantine. It bounds steps that are a thousand times slower than
@@ -176,11 +176,11 @@ public enum Limits {
     /// Above: the query ends with an error that says what to do; the next one continues from there.
     /// `sqlUpdateEventStepCountMax` steps for each event are allowed in addition, a hundred times
     /// what an honest event takes, so that a long log alone is never an error.
-    public static let sqlUpdateStepCountMax = 2_000_000_000
+    public static let sqlUpdateStepCountMax: Int64 = 2_000_000_000
     /// Steps of SQLite's machine for each event that a query waits for.
     ///
     /// Above: see `sqlUpdateStepCountMax`.
-    public static let sqlUpdateEventStepCountMax = 20_000
+    public static let sqlUpdateEventStepCountMax: Int64 = 20_000
     /// Bytes of before-images that are kept to undo one pending event.
     ///
     /// Above: the event goes to quarantine.
@@ -188,7 +188,7 @@ public enum Limits {
     /// Steps of SQLite's machine that all examples of a pack may take together.
     ///
     /// Above: the pack is refused.
-    public static let sqlExampleStepCountMax = 400_000_000
+    public static let sqlExampleStepCountMax: Int64 = 400_000_000
     /// Tables, indexes, triggers and statements of a pack's read models, and its queries.
     ///
     /// Above: the pack is refused.

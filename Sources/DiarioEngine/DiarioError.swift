@@ -192,7 +192,7 @@ extension DiarioError.Kind {
             case .full: .full
             case .readOnly, .denied: .readOnly
             case .locked: .busy
-            case .tooLarge, .notFile: .corrupt
+            case .tooLarge, .notFile, .damaged: .corrupt
             case .tooManyFiles, .noSlots, .nameTooLong, .removed, .failed, .cut: .system
             }
     }

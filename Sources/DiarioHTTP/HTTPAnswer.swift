@@ -1,4 +1,4 @@
-package import Diario
+package import DiarioEngine
 
 /// An answer to a request.
 package struct HTTPAnswer: Sendable {

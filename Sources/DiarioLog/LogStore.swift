@@ -136,11 +136,11 @@ package final class LogStore: Sendable {
 
     /// Appends: when this returns, the events survive a power cut.
     ///
-    /// With a helper, what other threads append at the same time may share the sync. When it
-    /// throws, nothing of `append` is in the log.
+    /// When it throws, nothing of `append` is in the log.
     package func append(_ append: Append) throws(LogError) -> AppendedBatches {
-        if let helper { return try helper.commit(append).get() }
-        return try commit([append])[0].get()
+        let outcome = commit([append])[0]
+        helper?.pace()
+        return try outcome.get()
     }
 
     /// Appends several things in as few syncs as the limits allow, on this thread; each has its own
@@ -218,7 +218,7 @@ package final class LogStore: Sendable {
 
     /// Ends the log, and leaves a mark of a clean stop.
     ///
-    /// Waiting appends are committed first; later ones throw `.closed`.
+    /// Later appends throw `.closed`.
     package func close() throws(LogError) {
         // Whoever closes a log may take its folder away, so nothing is written to it after this.
         // A segment that is being sealed is sealed to its end.
@@ -233,12 +233,10 @@ package final class LogStore: Sendable {
     }
 }
 
-/// Does what is due in a log while no call is running, and gathers what several threads append.
+/// Does what is due in a log while no call is running.
 package protocol LogHelper: AnyObject, Sendable {
     /// Begins to help; called once, when the log is open.
     func begin(_ log: LogStore)
-    /// Commits with the next others, and waits for that.
-    func commit(_ append: Append) -> Result<AppendedBatches, LogError>
     /// Lets `hashDue` be called soon: events wait to be hashed, which costs least while a disk
     /// syncs.
     func hashSoon()
@@ -246,6 +244,6 @@ package protocol LogHelper: AnyObject, Sendable {
     func sealSoon()
     /// Waits a moment if the log is written faster than sealed.
     func pace()
-    /// Commits what waits, and returns when nothing of it goes on any more.
+    /// Returns when nothing of it goes on any more.
     func end()
 }

@@ -33,6 +33,7 @@ struct DomainSource {
                 }
             }
         }
+        try appendRows(to: &body)
         for named in pack.named.types {
             guard let type = try ownType(named.name, named.schema) else { continue }
             body.line()
@@ -43,6 +44,7 @@ struct DomainSource {
                 type.append(to: &text)
             }
         }
+        TextSource(pack, name: name).append(to: &body)
         var text = SwiftText()
         text.line("// Made from schema/\(pack.name) by DiarioPackTool.")
         guard !pack.declarations.isEmpty else { return text.text }
@@ -118,6 +120,68 @@ struct DomainSource {
         }
     }
 
+    // MARK: Queries
+
+    /// The rows of queries that say what they answer, and how a rule asks for them.
+    private func appendRows(to body: inout SwiftText) throws(Failure) {
+        var rows: [(query: PackQuery, type: OwnType, parameters: Shape)] = []
+        for query in pack.sql.queries {
+            guard let schema = query.answerSchema() else { continue }
+            let type = SwiftNames.type(query.name, suffix: "Row")
+            guard let row = try ownType(type, schema, in: "Rows.\(type)") else { continue }
+            rows.append((query, row, try parameters(of: query)))
+        }
+        guard !rows.isEmpty else { return }
+        body.line()
+        body.block("extension \(name)") { text in
+            text.comment(["The rows of the answers to queries."])
+            text.block("public enum Rows") { text in
+                for (index, (query, type, _)) in rows.enumerated() {
+                    if index > 0 { text.line() }
+                    text.comment(
+                        Comment.paragraphs(nil, query.title, "The query `\(query.name)`.")
+                    )
+                    type.appendRow(of: query.name, to: &text)
+                }
+            }
+        }
+        body.line()
+        body.block("extension CommandSpace") { text in
+            for (index, (query, type, parameters)) in rows.enumerated() {
+                if index > 0 { text.line() }
+                text.comment(Comment.paragraphs(nil, query.title))
+                parameters.appendQuestion(
+                    SwiftNames.question(query.name),
+                    answering: "\(name).Rows.\(type.name)",
+                    to: &text
+                )
+            }
+        }
+    }
+
+    private func parameters(of query: PackQuery) throws(Failure) -> Shape {
+        var shape = Shape()
+        for parameter in query.parameters {
+            let schema = parameter.values.schema
+            let (kind, type) = try value(
+                Self.kind(schema),
+                parameter.name,
+                schema,
+                query.name,
+                &shape
+            )
+            shape.members.append(
+                Shape.Member(
+                    name: parameter.name,
+                    type: type,
+                    kind: kind,
+                    isOptional: parameter.fallback != nil
+                )
+            )
+        }
+        return shape
+    }
+
     private func shape(of type: EventType) throws(Failure) -> Shape {
         try shape(
             type.fieldIndicesAsWritten.map { type.fields[$0] },
@@ -186,6 +250,8 @@ struct DomainSource {
         case .enumeration, .nested: break
         }
         guard let schema else { throw unknown(name, owner) }
+        // Any JSON, as a text.
+        if case .object(let members) = schema, members.isEmpty { return (.text, "String") }
         if schema.member("enum") != nil {
             return (.choice, try typeName(name, schema, owner, &shape))
         }
@@ -292,148 +358,5 @@ struct DomainSource {
                     + "use an object, or a list of integers, texts or objects"
             ]
         )
-    }
-}
-
-/// A type for values that are no numbers, texts or lists of these.
-struct OwnType {
-    let name: String
-    let content: Content
-
-    enum Content {
-        case choice([String])
-        case shape(Shape)
-    }
-
-    func append(to text: inout SwiftText) {
-        switch content {
-        case .choice(let values):
-            let names = SwiftNames.distinct(values.map { SwiftNames.value($0) })
-                .map { SwiftNames.field($0) }
-            text.block("public enum \(name): String, CaseIterable, Sendable") { text in
-                for (name, value) in zip(names, values) {
-                    let raw = name == value ? "" : " = \(Literal.line(value))"
-                    text.line("case \(name)\(raw)")
-                }
-            }
-        case .shape(let shape):
-            text.block("public struct \(name): NestedValues") { text in
-                shape.appendMembers(access: "public", to: &text)
-                shape.appendTypes(to: &text)
-            }
-        }
-    }
-}
-
-/// The members of a Swift type for an object.
-struct Shape {
-    struct Member {
-        let name: String
-        let type: String
-        let kind: Kind
-        let isOptional: Bool
-    }
-
-    enum Kind {
-        case integer, number, text, boolean, day, time, bytes, choice, nested
-        case list, integers, integerLists, texts, choices
-    }
-
-    var members: [Member] = []
-    /// Those of its members that have no name in the pack.
-    var types: [OwnType] = []
-
-    func appendTypes(to text: inout SwiftText) {
-        for type in types {
-            text.line()
-            type.append(to: &text)
-        }
-    }
-
-    /// Adds its members; an object that is only written needs no initializer that reads.
-    func appendMembers(access: String, isRead: Bool = true, to text: inout SwiftText) {
-        for member in members {
-            text.line("\(access) var \(member.swiftName): \(member.swiftType)")
-        }
-        if !members.isEmpty { text.line() }
-        appendInit(access, to: &text)
-        if isRead {
-            text.line()
-            text.block("\(access) init(from values: CommandValues)") { text in
-                for member in members { text.line("\(member.target) = \(member.read)") }
-            }
-        }
-        text.line()
-        text.block("\(access) func encode(into values: inout CommandValues)") { text in
-            for member in members {
-                text.line("values.set(\(Literal.line(member.name)), \(member.written))")
-            }
-        }
-    }
-
-    private func appendInit(_ access: String, to text: inout SwiftText) {
-        guard !members.isEmpty else { return text.line("\(access) init() {}") }
-        text.line("\(access) init(")
-        text.indented { text in
-            for (index, member) in members.enumerated() {
-                let comma = index + 1 < members.count ? "," : ""
-                let absent = member.isOptional ? " = nil" : ""
-                text.line("\(member.swiftName): \(member.swiftType)\(absent)\(comma)")
-            }
-        }
-        text.line(") {")
-        text.indented { text in
-            for member in members {
-                text.line("self.\(member.swiftName) = \(member.swiftName)")
-            }
-        }
-        text.line("}")
-    }
-}
-
-extension Shape.Member {
-    fileprivate var swiftName: String { SwiftNames.field(name) }
-
-    fileprivate var target: String { name == "values" ? "self.values" : swiftName }
-
-    fileprivate var swiftType: String {
-        switch kind {
-        case .list, .integers, .integerLists, .texts, .choices:
-            "[\(type)]" + (isOptional ? "?" : "")
-        default: type + (isOptional ? "?" : "")
-        }
-    }
-
-    /// The expression that reads the value.
-    fileprivate var read: String {
-        let field = Literal.line(name)
-        let value =
-            switch kind {
-            case .integer: "values.integer(\(field))"
-            case .number: "values.number(\(field))"
-            case .text: "values.text(\(field))"
-            case .boolean: "values.boolean(\(field))"
-            case .day: "values.day(\(field))"
-            case .time: "values.time(\(field))"
-            case .bytes: "values.bytes(\(field))"
-            case .nested: "values.nested(\(field))"
-            case .list: "values.list(\(field))"
-            case .integers: "values.integers(\(field))"
-            case .integerLists: "values.integerLists(\(field))"
-            case .texts: "values.texts(\(field))"
-            case .choice: "values.text(\(field)).flatMap { \(type)(rawValue: $0) }"
-            case .choices: "values.texts(\(field))?.compactMap { \(type)(rawValue: $0) }"
-            }
-        return isOptional ? value : "values.required(\(value))"
-    }
-
-    /// The expression that is written.
-    fileprivate var written: String {
-        let mark = isOptional ? "?" : ""
-        return switch kind {
-        case .choice: "\(swiftName)\(mark).rawValue"
-        case .choices: "\(swiftName)\(mark).map { $0.rawValue }"
-        default: swiftName
-        }
     }
 }

@@ -49,7 +49,7 @@ private func appendPack(
         text.line()
         text.block("extension \(name)") { text in
             text.comment(Comment.paragraphs(nil, named.description))
-            ChoiceSource(name: named.name, values: values).append(to: &text)
+            ChoiceSource(name: named.name, values: values, hasCodes: true).append(to: &text)
         }
     }
     for source in EventTypeSource.all(of: pack) {

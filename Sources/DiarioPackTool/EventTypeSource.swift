@@ -60,7 +60,10 @@ struct EventTypeSource {
                 text.line("public var \(field.name): \(field.swiftType)")
             }
             if !fields.isEmpty { text.line() }
-            appendInit(to: &text)
+            text.initializer(
+                "public",
+                fieldsAsWritten.map { ($0.name, $0.swiftType, mayBeLeftOut: !$0.isRequired) }
+            )
             appendSubject(to: &text)
             text.line()
             text.line("public static var schema: EventSchema {")
@@ -79,22 +82,6 @@ struct EventTypeSource {
             appendCoding(to: &text)
             for field in fieldsAsWritten { field.appendChoice(to: &text) }
         }
-    }
-
-    private func appendInit(to text: inout SwiftText) {
-        guard !fields.isEmpty else { return text.line("public init() {}") }
-        text.line("public init(")
-        text.indented { text in
-            for (place, field) in fieldsAsWritten.enumerated() {
-                let comma = place + 1 < fields.count ? "," : ""
-                text.line("\(field.name): \(field.swiftType)\(field.defaultValue)\(comma)")
-            }
-        }
-        text.line(") {")
-        text.indented { text in
-            for field in fieldsAsWritten { text.line("self.\(field.name) = \(field.name)") }
-        }
-        text.line("}")
     }
 
     private func appendSubject(to text: inout SwiftText) {

@@ -25,7 +25,7 @@ struct FieldSource {
 
     var swiftType: String { valueType + (isOptional ? "?" : "") }
 
-    var defaultValue: String { field.isRequired ? "" : " = nil" }
+    var isRequired: Bool { field.isRequired }
 
     private var isThing: Bool { field.isNewID || field.referenceKind != nil }
 
@@ -144,37 +144,6 @@ struct FieldSource {
         guard let choice, !isNamed else { return }
         text.line()
         text.line("/// The values of `\(field.name)`.")
-        ChoiceSource(name: choice, values: field.bounds.values).append(to: &text)
-    }
-}
-
-/// The Swift type for the values of an enumeration, each with its place among them as its code.
-struct ChoiceSource {
-    let name: String
-    let values: [String]
-
-    func append(to text: inout SwiftText) {
-        let names = SwiftNames.distinct(values.map { SwiftNames.value($0) })
-            .map { SwiftNames.field($0) }
-        text.block("public enum \(name): String, CaseIterable, Sendable") { text in
-            for (name, value) in zip(names, values) {
-                text.line(name == value ? "case \(name)" : "case \(name) = \(Literal.line(value))")
-            }
-            text.line()
-            text.block("fileprivate var code: Int") { text in
-                text.line("switch self {")
-                for (code, name) in names.enumerated() { text.line("case .\(name): \(code)") }
-                text.line("}")
-            }
-            text.line()
-            text.block("fileprivate init?(code: Int?)") { text in
-                text.line("switch code {")
-                for (code, name) in names.enumerated() {
-                    text.line("case \(code): self = .\(name)")
-                }
-                text.line("default: return nil")
-                text.line("}")
-            }
-        }
+        ChoiceSource(name: choice, values: field.bounds.values, hasCodes: true).append(to: &text)
     }
 }

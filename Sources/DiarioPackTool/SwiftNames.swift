@@ -29,6 +29,21 @@ enum SwiftNames {
     /// The name of a field, which is one of Swift already.
     static func field(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
 
+    /// The name of a function for `text`: `unknown-plant` as `unknownPlant`.
+    static func function(_ text: String) -> String { field(value(text)) }
+
+    /// The names of the cases for the values of an enumeration.
+    static func cases(_ values: [String]) -> [String] {
+        distinct(values.map { value($0) }).map { field($0) }
+    }
+
+    /// The name of the function that asks a query, beside the members of what is asked.
+    static func question(_ query: String) -> String {
+        let name = value(query)
+        let taken = ["actor", "ask", "chance", "language", "note", "now", "rows"].contains(name)
+        return taken ? name + "Query" : field(name)
+    }
+
     /// The name of the case for a value of an enumeration, without back quotes.
     static func value(_ text: String) -> String {
         let words = words(text)

@@ -37,6 +37,30 @@ struct SwiftText {
         depth -= 1
     }
 
+    /// A parameter of a function.
+    typealias Parameter = (name: String, type: String, mayBeLeftOut: Bool)
+
+    /// Adds parameters, each on a line.
+    mutating func parameters(_ parameters: [Parameter]) {
+        for (index, parameter) in parameters.enumerated() {
+            let absent = parameter.mayBeLeftOut ? " = nil" : ""
+            let comma = index + 1 < parameters.count ? "," : ""
+            line("\(parameter.name): \(parameter.type)\(absent)\(comma)")
+        }
+    }
+
+    /// Adds an initializer that takes a value for each member.
+    mutating func initializer(_ access: String, _ members: [Parameter]) {
+        guard !members.isEmpty else { return line("\(access) init() {}") }
+        line("\(access) init(")
+        indented { $0.parameters(members) }
+        line(") {")
+        indented { text in
+            for member in members { text.line("self.\(member.name) = \(member.name)") }
+        }
+        line("}")
+    }
+
     /// Adds paragraphs as a documentation comment.
     mutating func comment(_ paragraphs: [String]) {
         for (index, paragraph) in paragraphs.enumerated() {

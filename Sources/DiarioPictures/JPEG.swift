@@ -12,7 +12,7 @@ enum JPEG {
                 width: head.width,
                 height: head.height,
                 head.source,
-                EXIF.orientation(jpeg: bytes),
+                EXIF(jpeg: bytes)?.orientation ?? .topLeft,
                 as: form
             )
             try reader.read(head, into: &rows)

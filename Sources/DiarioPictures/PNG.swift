@@ -13,7 +13,7 @@ enum PNG {
                 width: head.width,
                 height: head.height,
                 head.source,
-                EXIF.orientation(png: bytes),
+                EXIF(png: bytes)?.orientation ?? .topLeft,
                 as: form
             )
             try reader.read(head, into: &rows)

@@ -165,7 +165,7 @@ struct SchemaErrorText {
         case .position: "a position; positions are integers from 1 on"
         case .base: "a base; a base is a position, or 0"
         case .clock: "a clock; write milliseconds, a dash and the counter: 1763635440123-0"
-        case .type: "the name of a type; write it like fish.report.filed, in quotes"
+        case .type: "the name of a type; write it like meals.meal.logged, in quotes"
         case .ifUnchanged: "true or false; write true, or leave it out"
         case .payload, nil: "an object; write an object"
         }

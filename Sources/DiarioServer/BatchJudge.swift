@@ -28,7 +28,7 @@ struct BatchJudge {
     /// That of the last event, which mostly is that of the next.
     private var lastActor = Actor(bytes: [], hash: AuthorIndex.nobody)
     /// By the index of the block that they are of.
-    private var blockTypes: (block: Int, types: [SpaceTypes.Known?]) = (-1, [])
+    private var blockTypes: (block: Int, types: [SpaceType?]) = (-1, [])
     /// Of the batch at hand: ids that its events make, and subjects that must not have changed.
     private var newIDs: [[UInt8]] = []
     private var asked: [Asked] = []

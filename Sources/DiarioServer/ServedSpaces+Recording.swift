@@ -1,5 +1,6 @@
 package import DiarioCore
 package import DiarioEngine
+import DiarioHost
 import DiarioLog
 import DiarioSync
 
@@ -9,19 +10,17 @@ import DiarioSync
 extension ServedSpaces {
     /// Records events that are not pushed, and says whether any of them was new.
     ///
-    /// Their number and size count as those of a push. `importOnce` records CloudEvents that are
-    /// not known yet.
+    /// Their number and size count as those of a push.
     package func record(
         _ events: EventBody,
         size: Int,
         in space: NamedSpace,
         with token: Token,
-        at now: Timestamp,
-        importOnce: (EventBody) throws -> (RecordedEvents, isNew: Bool)
+        at now: Timestamp
     ) throws -> (RecordedEvents, isNew: Bool) {
         try take(events.count, of: \.events, token, at: now)
         let authority = try authority(of: space)
-        return try authority.whileAlone { outline, clocks in
+        return try authority.whileAlone { outline, state in
             var newCount = events.count
             if let named = events.named {
                 let last = store[space.id].lastSequence(of: named.replica)
@@ -37,9 +36,11 @@ extension ServedSpaces {
                 )
             }
             if newCount > 0 { try Self.checkQuota(of: space, outline, newCount, size: size) }
-            if let named = events.named { return try record(named, space.id, authority, &clocks) }
+            if let named = events.named {
+                return try record(named, space.id, authority, &state.clocks)
+            }
             do {
-                if events.areCloudEvents { return try importOnce(events) }
+                if events.areCloudEvents { return try events.importOnce(&state.imported) }
                 var events = events
                 return (try events.commit(), isNew: true)
             } catch let error as DiarioError where error.kind != .rule {
@@ -103,7 +104,8 @@ extension ServedSpaces {
             let own = try clocks.clock(of: replica, through: last, in: store, id)
             let clock = max(own ?? HybridTime(rawValue: 0), store[id].clock())
             do {
-                let newest = try events.append(after: last, behind: head, clock)
+                let commit = commits.commit
+                let newest = try events.append(after: last, behind: head, clock, by: commit)
                 clocks.note(newest, of: replica, through: events.sequences.max() ?? last)
                 return (events.recorded, isNew: true)
             } catch LogError.outOfOrder(_) where store[id].head() != head {

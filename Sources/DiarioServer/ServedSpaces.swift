@@ -1,5 +1,6 @@
 package import DiarioCore
 import DiarioEngine
+import DiarioHost
 package import DiarioLog
 import DiarioSchema
 package import DiarioSync
@@ -14,8 +15,9 @@ package final class ServedSpaces: Sendable {
     package let control: ControlFile
     /// Those that are being sent here.
     package let blobs: ArrivingBlobs
-    private let types = SharedTypes()
-    let shelf = TypesByPacks<DiarioEngine.SpaceTypes>()
+    let shelf = TypeShelf()
+    /// What several clients send at once is committed as one.
+    let commits: GroupCommit
     private let authorities = Mutex<[SpaceID: SpaceAuthority]>([:])
     /// Held while a part of a space that is published is taken.
     private let adopting = Mutex<Void>(())
@@ -42,6 +44,7 @@ package final class ServedSpaces: Sendable {
         self.store = store
         self.control = control
         blobs = ArrivingBlobs(store.blobs)
+        commits = GroupCommit(store)
     }
 
     /// The answer to a request to the space that is called `name`, from who bears `token`.
@@ -229,7 +232,7 @@ package final class ServedSpaces: Sendable {
             if let open = authorities[space.id] { return open }
             try store.checkMaking(space.id)
             if try !store.hasSpace(space.id) { _ = try store.makeWholeSpace(space.id) }
-            let authority = SpaceAuthority(store, space.id, types)
+            let authority = SpaceAuthority(store, space.id, shelf, commits)
             authorities[space.id] = authority
             return authority
         }

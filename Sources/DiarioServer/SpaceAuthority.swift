@@ -1,6 +1,8 @@
 package import DiarioCore
 import DiarioCrypto
+package import DiarioEngine
 import DiarioFormat
+package import DiarioHost
 package import DiarioLog
 import DiarioSchema
 import DiarioStorage
@@ -14,17 +16,20 @@ import Synchronization
 package final class SpaceAuthority: Sendable {
     let store: LogStore
     let space: SpaceID
-    let shared: SharedTypes
+    private let shelf: TypeShelf
+    private let commits: GroupCommit?
     private let state = Mutex(State())
     /// Locked after `state`, where both are.
     let authors = Mutex(KnownAuthors())
 
     /// Held while a push is judged and appended: positions are given one push after the other.
-    private struct State: Sendable {
+    struct State: Sendable {
         var types: SpaceTypes?
         var refusals = KnownRefusals()
         /// The clocks of the last events of replicas that pushed lately.
         var clocks = LastClocks()
+        /// Where events of other spaces were recorded here.
+        var imported = ImportedOrigins()
         var isSettled = false
         /// Whether another space has its name by now.
         var isRetired = false
@@ -33,11 +38,18 @@ package final class SpaceAuthority: Sendable {
     /// So long a replica waits at least before it asks an authority again that waits itself.
     private static let waitSeconds: UInt64 = 60
 
-    /// `shared` are the types that it has in common with other spaces of the store.
-    package init(_ store: LogStore, _ space: SpaceID, _ shared: SharedTypes = SharedTypes()) {
+    /// Authorities that are given the same `shelf` have their types in common, and those that are
+    /// given the same `commits` share syncs.
+    package init(
+        _ store: LogStore,
+        _ space: SpaceID,
+        _ shelf: TypeShelf = TypeShelf(),
+        _ commits: GroupCommit? = nil
+    ) {
         self.store = store
         self.space = space
-        self.shared = shared
+        self.shelf = shelf
+        self.commits = commits
     }
 
     /// The answer to a request, whatever its bytes are.
@@ -221,12 +233,12 @@ package final class SpaceAuthority: Sendable {
 
     /// Runs `body`, which records events that are not pushed, while no push is judged.
     func whileAlone<Value>(
-        _ body: (SpaceOutline, inout LastClocks) throws -> Value
+        _ body: (SpaceOutline, inout State) throws -> Value
     ) throws -> Value {
         try prepare()
         return try state.withLock { state in
             guard !state.isRetired else { throw Self.retired }
-            return try body(store[space].outline(), &state.clocks)
+            return try body(store[space].outline(), &state)
         }
     }
 
@@ -357,7 +369,7 @@ package final class SpaceAuthority: Sendable {
     }
 
     /// The types of the space by now.
-    func sharedTypes() throws -> SpaceTypes { try shared.types(of: space, in: store) }
+    func sharedTypes() throws -> SpaceTypes { try shelf.types(of: space, in: store) }
 
     private func types(_ state: inout State) throws -> SpaceTypes {
         if let known = state.types, known.adoptionCount == store[space].adoptionCount() {
@@ -433,7 +445,8 @@ package final class SpaceAuthority: Sendable {
             case .refused(_, let draft): contents.append(.new([draft], .authority))
             }
         }
-        let appended = try store[space].append(contents, behind: lastPosition)
+        let log = store[space]
+        let appended = try log.append(contents, behind: lastPosition, by: commits?.commit)
         for (part, batch) in zip(decided.new, appended) {
             guard let position = batch.firstPosition, let acceptedAt = batch.acceptedAt else {
                 preconditionFailure("an authority gives positions at once")

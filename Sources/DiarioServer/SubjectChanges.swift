@@ -1,4 +1,5 @@
 package import DiarioCore
+import DiarioEngine
 import DiarioFormat
 import DiarioLog
 import DiarioSchema
@@ -130,7 +131,7 @@ extension SpaceAuthority {
         try SubjectChanges(
             behind: bases,
             besides: replica,
-            try shared.types(of: space, in: store),
+            try sharedTypes(),
             in: store,
             space,
             through: head

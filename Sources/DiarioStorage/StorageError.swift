@@ -25,6 +25,8 @@ package enum StorageError: Error, Hashable, Sendable {
     case notFile(String)
     /// A file that is in use was removed, with the folder that it lay in or alone.
     case removed(String)
+    /// What says where files are is damaged; the text says how.
+    case damaged(String)
     /// The file is longer than the caller would take.
     case tooLarge(String, size: Int64)
     /// The system refused for another reason; `code` is its error number.
@@ -74,6 +76,8 @@ package enum StorageError: Error, Hashable, Sendable {
         case .removed(let path):
             "\(path) was removed while it was in use, or another one was put in its place. "
                 + "Check the folder that it was in."
+        case .damaged(let what):
+            "The directory is damaged: \(what). Save what can be read of it, and make it anew."
         case .tooLarge(let path, let size):
             "\(path) has \(size) bytes, more than it may have. It is damaged, or not ours."
         case .failed(let operation, let path, let code):

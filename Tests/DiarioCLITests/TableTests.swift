@@ -44,6 +44,15 @@ import Testing
         #expect(table.line(["12345", "abcdefgh", "12345678"]) == ".  a...  1...")
     }
 
+    @Test(arguments: [
+        ("", 9, []), ("one", 9, ["one"]), ("one two three", 9, ["one two", "three"]),
+        ("one two three", 3, ["one", "two", "three"]), ("a longer b", 4, ["a", "longer", "b"]),
+        ("  \u{e8} di  l\u{ec} ", 4, ["\u{e8} di", "l\u{ec}"]),
+    ])
+    func textsAreBrokenBetweenWords(text: String, width: Int, lines: [String]) {
+        #expect(CellText.lines(text, width: width) == lines)
+    }
+
     @Test func controlCharactersCannotSteerATerminal() {
         let text = CellText.oneLine("a\u{1b}[31mb\n\t\u{7f}\u{9b}\u{202e}z")
         #expect(text == "a\\u{1b}[31mb\\n\\t\\u{7f}\\u{9b}\\u{202e}z")

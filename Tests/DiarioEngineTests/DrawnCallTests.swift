@@ -16,7 +16,7 @@ import Testing
         let draws = Draws(seed: seed)
         var reached: Set<String> = []
         var (faultCount, refusedCount) = (0, 0)
-        for _ in 0..<1000 {
+        for _ in 0..<2000 {
             let (name, answer, fault) = calls.run(draws)
             if fault != nil { faultCount += 1 }
             switch answer {

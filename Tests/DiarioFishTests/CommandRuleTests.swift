@@ -21,13 +21,18 @@ import Testing
     func aFishIsJudgedByTheCatalogue(lengthUm: Int, size: String) throws {
         let space = TableSpace([
             "species": [TableSpace.species], "zones": TableSpace.zones,
-            "alternatives": [["speciesId": .text("nasello"), "minSizeUm": .integer(200_000)]],
+            "alternatives": [
+                [
+                    "speciesId": .text("nasello"), "nameIt": .text("Nasello"),
+                    "minSizeKind": .text("legal"), "minSizeUm": .integer(200_000),
+                ]
+            ],
         ])
         let input = #"{"speciesId":"sardina","lengthUm":\#(lengthUm),"on":"2026-05-31"}"#
         let result = try Self.run("judge", input, in: space).result
         #expect(result.text("sizeResult") == size)
         #expect(result.text("dateResult") == "reproducing" && result.integer("month") == 5)
-        let others: [Fish.Alternative]? = result.list("alternatives")
+        let others: [Fish.Alternative]? = try result.list("alternatives")
         #expect(others == [Fish.Alternative(speciesId: "nasello", minSizeUm: 200_000)])
     }
 
@@ -45,9 +50,7 @@ import Testing
         (#"{"points":[{"xMpx":0,"yMpx":0},{"xMpx":9,"yMpx":9}]}"#, frame(0, 0, 9, 9), nil),
     ])
     func aCorrectionTellsTheOverlap(proposed: String, final: String, overlap: Int?) throws {
-        let space = TableSpace([
-            "assessment": [["actor": .text("u1"), "state": .text("open"), "photoId": .text("p")]]
-        ])
+        let space = TableSpace(["assessment": [TableSpace.assessment(photoId: "p")]])
         for (first, second) in [(proposed, final), (final, proposed)] {
             let input =
                 #"{"assessmentId":"a","target":"reference","#
@@ -89,19 +92,18 @@ import Testing
         ("u1", "reported", "reported"),
     ])
     func onlyOnesOwnOpenAssessmentGoesOn(owner: String, state: String, rule: String) throws {
-        let space = TableSpace([
-            "assessment": [["actor": .text(owner), "state": .text(state)]]
-        ])
+        let assessment = TableSpace.assessment(actor: owner, state: state)
+        let space = TableSpace(["assessment": [assessment]])
         let error = #expect(throws: BrokenRule.self) {
             try Self.run("length.enter", #"{"assessmentId":"a","lengthUm":1000}"#, in: space)
         }
         #expect(error?.rule == rule && error?.field == "assessmentId" && error?.value == "a")
-        #expect(error?.message.english != error?.message.italian)
+        #expect(error?.message.english != error?.message[.italian])
     }
 
     /// What nobody owns, anybody may go on with.
     @Test func anAssessmentWithoutAnActorIsEverybodys() throws {
-        let space = TableSpace(["assessment": [["actor": .text("-"), "state": .text("open")]]])
+        let space = TableSpace(["assessment": [TableSpace.assessment(actor: "-")]])
         let outcome = try Self.run(
             "length.enter",
             #"{"assessmentId":"a","lengthUm":113000}"#,

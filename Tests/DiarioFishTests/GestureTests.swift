@@ -6,14 +6,14 @@ import Testing
 
     @Test(
         arguments: [
-            (Corner.upLeft, (90, 120), (90, 120, 210, 380)),
+            (Fish.Corner.upLeft, (90, 120), (90, 120, 210, 380)),
             (.upRight, (310, 90), (100, 90, 210, 410)),
             (.downLeft, (110, 520), (110, 100, 190, 420)),
             (.downRight, (290, 480), (100, 100, 190, 380)),
-        ] as [(Corner, (Int64, Int64), (Int64, Int64, Int64, Int64))]
+        ] as [(Fish.Corner, (Int64, Int64), (Int64, Int64, Int64, Int64))]
     )
     func aCornerIsDraggedAndTheOppositeOneStays(
-        corner: Corner,
+        corner: Fish.Corner,
         to: (Int64, Int64),
         result: (Int64, Int64, Int64, Int64)
     ) throws {

@@ -211,4 +211,18 @@ let catalogue: [SpeciesRule] = [
         #expect(Gravity(x: 0, y: 0, z: 0).tiltMdeg == nil)
         #expect(Gravity(x: .max, y: .min, z: .max).tiltMdeg == nil)
     }
+
+    @Test(
+        arguments: [
+            ("3,4", [3, 4]), ("mar-apr", [3, 4]), ("Marzo, Aprile", [3, 4]), ("4", [4]),
+            ("nov-feb", [11, 12, 1, 2]), ("5 - 7,12", [5, 6, 7, 12]), ("none", []), ("Nessuno", []),
+            ("1-12", Array(1...12)), ("giu-ago", [6, 7, 8]), ("sett", [9]), ("mag,MAG", [5]),
+            ("mars", nil), ("avril", nil), ("ma", nil), ("0", nil), ("13", nil), ("", nil),
+            ("3,", nil), ("3-", nil), ("-3", nil), ("3-4-5", nil), ("none,3", nil), ("3 4", nil),
+        ] as [(String, [Int]?)]
+    )
+    func monthsAreReadAsPeopleWriteThem(text: String, months: [Int]?) {
+        let mask = months?.reduce(0) { $0 | 1 << ($1 - 1) }
+        #expect(Season(months: text)?.mask == mask)
+    }
 }

@@ -1,6 +1,6 @@
 import DiarioCore
 import DiarioEngine
-import DiarioHTTP
+import DiarioFish
 import DiarioSchema
 import DiarioSimulation
 
@@ -11,7 +11,7 @@ enum CallSubject {
         for calls in all { _ = calls.run(draws) }
     }
 
-    private static let all: [DrawnCalls] = Domains.all.compactMap { domain in
+    private static let all: [DrawnCalls] = [Fish.domain].compactMap { domain in
         let pack = try? PackSource.builtIn().first { $0.name == domain.pack }
         return pack.map { DrawnCalls(of: $0, domain) }
     }

@@ -91,6 +91,7 @@ enum FishSubject {
         let actor: String? = "u1"
         let language = Language.english
         func chance() -> UInt64 { 7 }
-        func rows(_ query: String, _ parameters: [String: SQLValue]) -> [CommandRow] { [] }
+        func note(_ fault: RowFault) {}
+        func rows(_ query: AskedQuery, _ parameters: QueryParameters) -> [RowValues] { [] }
     }
 }

@@ -1,6 +1,7 @@
 import Diario
 import DiarioCore
 import DiarioHTTP
+import DiarioHost
 import DiarioLog
 import DiarioSQLite
 import DiarioSchema

@@ -123,7 +123,7 @@ struct BlobSyncTests {
         var session = try BlobSession(
             space.store.blobs,
             space.id,
-            referred: ids.map { ($0, nil) },
+            BlobSession.Scope(ids.map { ($0, nil) }),
             knowing: nil,
             of: address,
             epoch: 0,

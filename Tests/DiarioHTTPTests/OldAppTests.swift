@@ -1,6 +1,7 @@
 import Diario
 import DiarioCore
 import DiarioHTTP
+import DiarioHost
 import DiarioSchema
 import DiarioServer
 import Testing
@@ -17,7 +18,7 @@ import Testing
         let name = try #require(SpaceName("home"))
         let world = try ServedWorld(
             packs: try fish.get(),
-            oldApp: OldApp(space: name, unit: "mm", isOpen: isOpen)
+            connectors: [OldApp(space: name, unit: "mm", isOpen: isOpen)]
         )
         _ = try world.token()
         return world

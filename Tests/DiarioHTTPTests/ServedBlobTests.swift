@@ -187,10 +187,10 @@ struct ServedBlobTests {
         let fresh = BlobPack.bytes(20, seed: 5)
         _ = try world.put(fresh, of: BlobPack.id(fresh), offset: 0, size: 20, token)
         try record(BlobPack.tile(kept))
-        try world.handler.sweepBlobs()
+        try world.handler.blobs.removeUnreferred()
         let left = [kept, fresh].map { BlobPack.id($0).text }.sorted()
         #expect(try stored() == left)
-        try world.handler.sweepBlobs()
+        try world.handler.blobs.removeUnreferred()
         #expect(try stored() == left)
     }
 

@@ -1,6 +1,8 @@
 import Diario
 import DiarioCore
+import DiarioFish
 import DiarioHTTP
+import DiarioHost
 import DiarioLog
 import DiarioSQLite
 import DiarioSchema
@@ -25,9 +27,9 @@ struct ServedWorld {
 
     init(
         packs: [Pack]? = nil,
-        domains: [Domain] = Domains.all,
+        domains: [Domain] = [Fish.domain],
         newerPacks: [Pack] = [],
-        oldApp: OldApp? = nil,
+        connectors: [any Connector] = [],
         spaceCountMax: Int = Limits.servedSpaceCountMax,
         modelCountMax: Int = Limits.servedModelCountMax,
         questionTimeMax: Duration = .seconds(Limits.querySecondsMax)
@@ -48,7 +50,7 @@ struct ServedWorld {
                 SealedFiles(store, directory),
                 domains: domains,
                 newerPacks: newerPacks,
-                oldApp: oldApp,
+                connectors: connectors,
                 spaceCountMax: spaceCountMax,
                 modelCountMax: modelCountMax,
                 questionTimeMax: questionTimeMax

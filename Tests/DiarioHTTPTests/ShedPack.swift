@@ -81,8 +81,8 @@ enum ShedPack {
         var what: String
         var about: String?
 
-        init(from values: CommandValues) {
-            what = values.required(values.text("what"))
+        init(from values: CommandValues) throws(MissingValue) {
+            what = try values.required("what", values.text("what"))
             about = values.text("about")
         }
 

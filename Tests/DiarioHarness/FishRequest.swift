@@ -2,7 +2,7 @@ import DiarioFish
 import DiarioSchema
 import Foundation
 
-/// A question about a fish, to which tools/validators/fish.py knows the answer by other means.
+/// A question about a fish, to which fish_harness.py knows the answer by other means.
 enum FishRequest {
     static let prefix = #"{"fish":"#
 

@@ -1,5 +1,6 @@
 import Diario
 import DiarioEngine
+import DiarioHost
 import DiarioSchema
 import Foundation
 

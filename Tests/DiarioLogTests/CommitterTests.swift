@@ -1,6 +1,6 @@
-import Diario
 import DiarioCore
 import DiarioFormat
+import DiarioHost
 import DiarioLog
 import DiarioSimulation
 import DiarioStorage
@@ -38,8 +38,13 @@ import Testing
         }
     }
 
-    private func enqueue(_ append: Append, in store: LogStore, _ index: Int, _ answers: Answers) {
-        (store.helper as? LogThreads)?.append(append) { answers.take($0, of: index) }
+    private func enqueue(
+        _ append: Append,
+        in commits: GroupCommit,
+        _ index: Int,
+        _ answers: Answers
+    ) {
+        commits.append(append) { answers.take($0, of: index) }
     }
 
     /// A server tells by this that its disk has stopped.
@@ -69,12 +74,13 @@ import Testing
     @Test func eachOfAThousandAppendsIsAnsweredOnce() async throws {
         let log = try TestLog()
         let store = try log.open(helper: LogThreads())
+        let commits = GroupCommit(store)
         let space = try store.makeSpace(isAuthority: true).space
         let appends = (0..<1000).map { _ in log.append(1, to: space) }
         let answers = Answers(count: appends.count)
         await withTaskGroup(of: Void.self) { group in
             for (index, append) in appends.enumerated() {
-                group.addTask { enqueue(append, in: store, index, answers) }
+                group.addTask { enqueue(append, in: commits, index, answers) }
             }
         }
         var positions: Set<UInt64> = []
@@ -88,17 +94,23 @@ import Testing
     }
 
     /// A close that found the writer busy gave up, and appends that waited were never answered.
-    @Test(arguments: 0..<20) func closingAnswersTheAppendsThatWait(round: Int) async throws {
+    @Test(arguments: 0..<20, [false, true])
+    func closingAnswersTheAppendsThatWait(round: Int, isEnded: Bool) async throws {
         let log = try TestLog()
         log.sizes = TestLog.small
         let store = try log.open(helper: LogThreads())
+        let commits = GroupCommit(store)
         let space = try store.makeSpace(isAuthority: true).space
         let appends = (0..<100).map { _ in log.append(1, to: space) }
         let answers = Answers(count: appends.count)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (index, append) in appends.enumerated() {
-                group.addTask { enqueue(append, in: store, index, answers) }
-                if index == 5 * round { group.addTask { try store.close() } }
+                group.addTask { enqueue(append, in: commits, index, answers) }
+                guard index == 5 * round else { continue }
+                group.addTask {
+                    if isEnded { commits.end() }
+                    try store.close()
+                }
             }
             try await group.waitForAll()
         }
@@ -108,19 +120,22 @@ import Testing
         #expect(!answers.wait().contains { $0 == nil })
         #expect(try log.numbers(space, in: log.open()).count == count)
         #expect(throws: LogError.closed) { try store.append(log.append(1, to: space)) }
+        #expect(throws: LogError.closed) { try commits.commit(log.append(1, to: space)) }
     }
 
     @Test func blockingAppendsAndEnqueuedOnesShareTheWriter() async throws {
         let log = try TestLog()
         let store = try log.open(helper: LogThreads())
+        let commits = GroupCommit(store)
         let space = try store.makeSpace(isAuthority: true).space
         let blocking = (0..<100).map { _ in log.append(1, to: space) }
         let enqueued = (0..<100).map { _ in log.append(1, to: space) }
         let answers = Answers(count: enqueued.count)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (index, append) in enqueued.enumerated() {
-                group.addTask { enqueue(append, in: store, index, answers) }
-                group.addTask { _ = try store.append(blocking[index]) }
+                group.addTask { enqueue(append, in: commits, index, answers) }
+                let commit = index % 2 == 0 ? commits.commit : store.append
+                group.addTask { _ = try commit(blocking[index]) }
                 group.addTask { _ = try store[space].root() }
             }
             try await group.waitForAll()
@@ -133,8 +148,9 @@ import Testing
         let log = try TestLog()
         let space = try {
             let store = try log.open(helper: LogThreads())
+            let commits = GroupCommit(store)
             let space = try store.makeSpace(isAuthority: true).space
-            _ = try store.append(log.append(1, to: space))
+            _ = try commits.commit(log.append(1, to: space))
             return space
         }()
         #expect(try log.numbers(space, in: log.open()) == [1])

@@ -1,6 +1,6 @@
-import Diario
 import DiarioCore
 import DiarioFormat
+import DiarioHost
 import DiarioLog
 import DiarioSimulation
 import DiarioStorage

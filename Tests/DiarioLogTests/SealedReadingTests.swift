@@ -1,7 +1,7 @@
-import Diario
 import DiarioCore
 import DiarioCrypto
 import DiarioFormat
+import DiarioHost
 import DiarioLog
 import DiarioSimulation
 import DiarioStorage

@@ -109,6 +109,20 @@ import Testing
         #expect(plain.sql.readModels.map { $0.name } == ["things"])
     }
 
+    @Test func theViewOfReleasedBlobsHasItsColumns() throws {
+        func rules(_ columns: String) throws -> [String] {
+            let view = "CREATE VIEW released_blob AS SELECT \(columns) FROM thing;"
+            let files = [
+                "pack.json": #"{"name":"test","version":1,"stays":["test.thing.made.photo"]}"#,
+                "events/thing.made.1.json": PackSample.schema(Self.blobs),
+                "readmodel/things.sql": PackSample.model(definitions: view),
+            ]
+            return try PackSample.problems(files).map { $0.rule }
+        }
+        #expect(try rules("id, day") == ["stays-view"])
+        #expect(try rules("id, note AS actor").isEmpty)
+    }
+
     @Test func itsNameIsTheEngines() throws {
         let model = PackSample.model().replacing("readmodel things", with: "readmodel diario_blob")
         #expect(throws: PackError.self) {

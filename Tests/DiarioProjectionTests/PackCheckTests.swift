@@ -235,6 +235,28 @@ import Testing
         #expect(found.map(\.rule) == [rule], "\(found)")
     }
 
+    /// Where events are differs between devices, so only queries ask for it.
+    @Test func onlyQueriesAskWhereEventsAre() throws {
+        let query = """
+            -- query places(): where each is
+            SELECT id, event_state(id) AS state, i.payload FROM thing
+            LEFT JOIN diario_inbox AS i ON i.subject = id;
+            """
+        #expect(try problems(["queries/places.sql": query]).isEmpty)
+        for (statement, rule) in [
+            ("INSERT INTO thing VALUES (:id, event_state(:id), :count, :note);", "sql-function"),
+            (
+                "INSERT INTO thing SELECT :id, max(payload), 1, NULL FROM diario_inbox;",
+                "sql-table"
+            ),
+        ] {
+            let found = try problems([
+                "readmodel/things.sql": Self.model(statement: statement)
+            ])
+            #expect(found.map(\.rule) == [rule])
+        }
+    }
+
     @Test func neededFunctionsAreThere() throws {
         for needs in [#"{"moon_of":1}"#, #"{"day_of":2}"#] {
             let manifest = #"{"name":"test","version":1,"needs":\#(needs)}"#

@@ -173,7 +173,7 @@ import Testing
             ),
             (
                 #"{"type":5,"payload":{}}"#, .invalidKey, "type",
-                "5 is not the name of a type; write it like fish.report.filed, in quotes"
+                "5 is not the name of a type; write it like meals.meal.logged, in quotes"
             ),
             (
                 #"{"type":"test.a.b","payload":{},"ifUnchanged":"yes"}"#, .invalidKey,

@@ -66,10 +66,14 @@ import Testing
     }
 
     @Test func languagesAreChosenByWeight() {
-        #expect(Language(accepted: "it-IT, en;q=0.8") == .italian)
-        #expect(Language(accepted: "fr, en;q=0.2, it;q=0.1") == .english)
-        #expect(Language(accepted: "fr") == nil && Language(accepted: "") == nil)
-        #expect(Language(accepted: "it;q=0, *;q=0.1") == .english)
-        #expect(Language(tag: "it_IT.UTF-8") == .italian && Language(tag: "C") == nil)
+        let texts = Texts("one", it: "uno")
+        func text(_ header: String) -> String? { Language(accepted: header).map { texts[$0] } }
+        #expect(text("it-IT, en;q=0.8") == "uno" && text("it;q=0.1, en;q=0.8") == "one")
+        // Of those that are there, the one that is liked most.
+        #expect(text("fr, en;q=0.2, it;q=0.1") == "one" && text("fr, it;q=0.2") == "uno")
+        #expect(text("fr") == "one" && Language(accepted: "") == nil)
+        #expect(text("it;q=0, *;q=0.1") == "one")
+        #expect(Language(tag: "it_IT.UTF-8").map { texts[$0] } == "uno")
+        #expect(Language(tag: "C") == nil)
     }
 }

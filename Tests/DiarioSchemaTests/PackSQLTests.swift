@@ -1,3 +1,4 @@
+import DiarioCore
 import DiarioSchema
 import Testing
 
@@ -93,7 +94,7 @@ import Testing
         #expect(query.name == "by-name")
         #expect(query.title == "things of a name")
         #expect(query.parameters.map(\.name) == ["name", "more", "mark"])
-        #expect(query.parameters.map(\.kind) == [.text, .integer, .text])
+        #expect(query.parameters.map(\.values.kind) == [.text, .integer, .text])
         #expect(query.parameters.map(\.fallback) == [nil, "-1", "'a, (b)'"])
     }
 
@@ -164,6 +165,49 @@ import Testing
         #expect(problems.allSatisfy { $0.file == "readmodel/things.sql" })
     }
 
+    /// What a query says that it answers, in comments after its heading.
+    @Test func answersAndExamplesAreRead() throws {
+        let text = """
+            -- query by-name(name TEXT = 'a'): things of a name
+            -- answers to nobody, which is a comment
+            -- answers (id TEXT, count INTEGER?,
+            --   marks INTEGER[]?)
+            -- example name='a, (b)'
+            -- example
+            SELECT * FROM thing WHERE name = :name;
+            """
+        let query = try #require(
+            try Pack(files: files(["queries/by-name.sql": text])).sql.queries.first
+        )
+        let columns = try #require(query.columns)
+        #expect(columns.map(\.name) == ["id", "count", "marks"])
+        #expect(columns.map(\.values.text) == ["TEXT", "INTEGER", "INTEGER[]"])
+        #expect(columns.map(\.mayBeNull) == [false, true, true])
+        #expect(columns.map(\.line) == [3, 3, 4])
+        #expect(query.examples.map(\.values) == [["name": .text("a, (b)")], [:]])
+    }
+
+    @Test(arguments: [
+        ("answers (id TEXT", "query-answers"), ("answers (id)", "query-answers"),
+        ("answers (id WORD)", "query-answers"), ("answers (id TEXT, id TEXT)", "query-answers"),
+        ("answers (per cent TEXT)", "query-answers"), ("answers (1a TEXT)", "query-answers"),
+        ("answers (id TEXT)\n-- answers (id TEXT)", "query-answers"),
+        ("answers (id TEXT)\n-- example nme='a'", "query-example"),
+        ("answers (id TEXT)\n-- example name=a", "query-example"),
+        ("answers (id TEXT)\n-- example name=7", "query-example"),
+        ("answers (id TEXT)", "query-example"),
+    ])
+    func otherAnswersAreRefused(notes: String, rule: String) {
+        let text = """
+            -- query by-name(name TEXT): things of a name
+            -- \(notes)
+            SELECT id FROM thing WHERE name = :name;
+            """
+        let problems = problems(["queries/by-name.sql": text])
+        #expect(problems.map(\.rule).contains(rule), "\(problems)")
+        #expect(problems.allSatisfy { ($0.line ?? 0) >= 1 })
+    }
+
     @Test(arguments: [
         ("SELECT 1;", 1, "sql-heading"), ("-- query by-name: x\nSELECT 1;", 1, "query-heading"),
         ("-- query by-nam(): x\nSELECT 1;", 1, "query-name"),
@@ -182,6 +226,34 @@ import Testing
     func otherQueriesAreRefused(text: String, line: Int, rule: String) {
         let problems = problems(["queries/by-name.sql": text])
         #expect(problems.contains { $0.rule == rule && $0.line == line }, "\(problems)")
+    }
+
+    @Test(
+        arguments: [
+            ("-- query all(): x\n-- answers (id TEXT)\nSELECT id FROM thing;", nil),
+            (
+                "-- query all(id TEXT of all = NULL): x\n-- answers (id TEXT)\nSELECT :id AS id;",
+                nil
+            ),
+            ("-- query all(): x\nSELECT id FROM thing;", "which has to say what it answers"),
+            ("-- query all(): x\n-- answers (n INTEGER)\nSELECT 1 AS n;", "with TEXT first"),
+            (
+                "-- query all(a TEXT): x\n-- answers (a TEXT)\n-- example a=''\nSELECT :a AS a;",
+                "needs its parameter a"
+            ),
+            ("-- query other(): x\nSELECT 1;", "query all, and there is none"),
+        ] as [(String, String?)]
+    )
+    func valuesComeFromAQueryThatAnswersThem(source: String, words: String?) throws {
+        let name = source.contains("query other") ? "other" : "all"
+        let changes = [
+            "queries/by-name.sql": "-- query by-name(a TEXT of all = NULL): x\nSELECT :a;",
+            "queries/\(name).sql": source,
+        ]
+        let problems = problems(changes)
+        #expect(problems.isEmpty == (words == nil), "\(problems)")
+        if let words { #expect(problems.contains { $0.message.contains(words) }, "\(problems)") }
+        if words == nil { #expect(try Pack(files: files(changes)).format == 5) }
     }
 
     @Test func anUpcastIsOneSelect() throws {

@@ -1,6 +1,7 @@
 import Diario
 import DiarioCore
 import DiarioEngine
+import DiarioHost
 import DiarioLog
 import DiarioServer
 import DiarioStorage

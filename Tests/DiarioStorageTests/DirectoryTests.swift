@@ -1,12 +1,18 @@
 import DiarioCore
 import DiarioStorage
 import DiarioTestSupport
+import DiarioWeb
 import Foundation
 import Testing
 
-/// What holds for every data directory, on a real disk and on a simulated one.
+/// What holds for every data directory: on a real disk, on a simulated one, and in a page.
 @Suite struct DirectoryTests {
-    enum Kind: CaseIterable { case posix, crash, crashProcess }
+    enum Kind: CaseIterable {
+        case posix, crash, crashProcess, pool
+
+        /// A slot of a pool is many files, one after the other.
+        static let withIdentities: [Kind] = [.posix, .crash, .crashProcess]
+    }
 
     /// Calls `body` with an empty directory of that kind.
     private func withDirectory(_ kind: Kind, _ body: (any LogDirectory) throws -> Void) throws {
@@ -16,6 +22,9 @@ import Testing
             try withExtendedLifetime(folder) { try body(folder.directory()) }
         case .crash: try body(CrashDisk(machineID: "test"))
         case .crashProcess: try body(CrashDisk(machineID: "test").process(7))
+        case .pool:
+            let disk = CrashDisk(machineID: "test")
+            try body(PooledDirectory((0..<64).map { try disk.open("\($0)", .create) }))
         }
     }
 
@@ -160,7 +169,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Kind.allCases) func everyFileHasAnIdentityOfItsOwn(_ kind: Kind) throws {
+    @Test(arguments: Kind.withIdentities) func everyFileHasAnIdentityOfItsOwn(_ kind: Kind) throws {
         try withDirectory(kind) { directory in
             let first = try directory.open("a", .create)
             let second = try directory.open("b", .create)
@@ -172,7 +181,7 @@ import Testing
     }
 
     /// As long as a file is open, its name tells whether it was replaced.
-    @Test(arguments: Kind.allCases) func aNameLeadsToAnotherFileOnceThatIsReplaced(
+    @Test(arguments: Kind.withIdentities) func aNameLeadsToAnotherFileOnceThatIsReplaced(
         _ kind: Kind
     ) throws {
         try withDirectory(kind) { directory in

@@ -1,6 +1,7 @@
 import Diario
 import DiarioCore
 import DiarioCrypto
+import DiarioHost
 import DiarioSQLite
 import DiarioSchema
 import DiarioStorage

@@ -1,5 +1,6 @@
 import Diario
 import DiarioCore
+import DiarioHost
 import DiarioLog
 import DiarioProjection
 import DiarioSQLite

@@ -1,6 +1,7 @@
 import Diario
 import DiarioCore
 import DiarioEngine
+import DiarioHost
 import DiarioSchema
 import DiarioTestSupport
 import Synchronization
@@ -53,7 +54,7 @@ import Testing
         let folder = try TemporaryFolder()
         let space = try Self.make(folder, stock: 0)
         let (models, head) = (try ReadModels(space), space.head)
-        for language in Language.allCases {
+        for language in [Language.english, .italian] {
             var call = Self.take(#"{"itemId":"tea"}"#)
             call.language = language
             let error = #expect(throws: DiarioError.self) {

@@ -1,6 +1,7 @@
 import Diario
 import DiarioCore
 import DiarioEngine
+import DiarioHost
 import DiarioLog
 import DiarioProjection
 import DiarioSQLite
@@ -101,7 +102,7 @@ import Testing
         #expect(
             kept.sorted() == [
                 "item_playlist", "pin_map", "pin_old", "place_map", "report_assessment",
-                "zone_added", "zone_changed", "zone_deleted",
+                "report_status", "zone_added", "zone_changed", "zone_deleted",
             ]
         )
         #expect(

@@ -2,6 +2,7 @@ import Diario
 import DiarioCore
 import DiarioEngine
 import DiarioFormat
+import DiarioHost
 import DiarioLog
 import DiarioSchema
 import DiarioTestSupport

@@ -2,6 +2,7 @@ import Diario
 import DiarioCore
 import DiarioEngine
 import DiarioFish
+import DiarioHost
 import DiarioSchema
 import DiarioTestSupport
 import Testing
@@ -53,10 +54,18 @@ import Testing
             let body = event.member("payload")?.item.value, case .object(let payload) = body,
             ["app", nil].contains(text(body, "source"))
         else { return nil }
-        let input = payload.filter { member in
-            declaration.input.fields.contains { $0.name == member.key }
+        var input = CommandValues()
+        for member in payload where declaration.input.fieldIndex(member.key) != nil {
+            input.set(member.key, to: member.item.value)
         }
-        var call = Call(declaration.name, JSON.object(input).asWritten)
+        if declaration.input.fieldIndex("months") != nil,
+            case .integer(let mask)? = body.member("seasonMask")?.item.value
+        {
+            let months = (1...12).filter { mask >> ($0 - 1) & 1 == 1 }
+            let list = months.map { "\($0)" }.joined(separator: ",")
+            input.set("months", months.isEmpty ? "none" : list)
+        }
+        var call = Call(declaration.name, input.json)
         guard !String(decoding: call.input, as: UTF8.self).contains("\"#") else { return nil }
         call.isDryRun = true
         call.actor = text(event, "actor") ?? "nobody"

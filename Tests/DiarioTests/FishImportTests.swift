@@ -3,8 +3,10 @@ import DiarioCore
 import DiarioCrypto
 import DiarioEngine
 import DiarioFish
+import DiarioHost
 import DiarioSchema
 import DiarioTestSupport
+import Foundation
 import Testing
 
 /// Reports of files, by the command that takes them: schema/fish/README.md.
@@ -26,25 +28,29 @@ import Testing
     private static func take(
         _ text: String,
         on day: String? = "2026-02-10",
+        from file: String = "test",
+        more: Bool = false,
         into models: ReadModels
     ) throws -> Fish.ReportImport.Result {
         var reader = ReportReader()
         reader.add(Array(text.utf8))
         reader.finish()
         var rows: [JSON] = []
+        var ordinals = RowOrdinals()
         while let found = try reader.next() {
             guard case .row(let row) = found else { continue }
             let hashed = row.hashedBytes
             var hash: [UInt8] = []
             SHA256.hash(hashed.span).append(to: &hash)
-            rows.append(row.values(sha256: hash))
+            rows.append(row.values(sha256: hash, ordinal: ordinals.next(sha256: hash)))
         }
         var input = CommandValues()
-        input.set("importId", "test")
+        input.set("importId", file)
+        if more { input.set("more", true) }
         input.set("on", day)
         input.set("rows", to: .array(of: rows))
         let answer = try models.call(Call("fish.report.import", input.json), of: [Fish.domain])
-        return Fish.ReportImport.Result(
+        return try Fish.ReportImport.Result(
             from: CommandValues(try JSON.parse(answer.result).value)
         )
     }
@@ -81,8 +87,8 @@ import Testing
         let models = try Self.make(folder)
         let text = ([Self.header] + Self.rows + [Self.rows[0]]).joined(separator: "\n")
         let first = try Self.take(text, into: models)
-        // Two rows that are alike are one report.
-        #expect(first.imported == 3 && first.known == 1 && first.refused.isEmpty)
+        // Two rows that are alike are two fish.
+        #expect(first.imported == 4 && first.known == 0 && first.refused.isEmpty)
         let head = models.space.head
         let again = try Self.take(text, into: models)
         #expect(again.imported == 0 && again.known == 4 && models.space.head == head)
@@ -90,10 +96,73 @@ import Testing
             "\(Self.header)\n\(Self.rows[2])\n4,Merluzzo o Nasello,200,1,0,Altro,sconosciuto,"
         let third = try Self.take(more + "Albinia (Orbetello)", into: models)
         #expect(third.imported == 1 && third.known == 1)
-        #expect(try Self.count(models, "SELECT count(*) FROM report WHERE source = 'import'") == 4)
-        #expect(try Self.count(models, "SELECT count(*) FROM import_row") == 4)
-        #expect(try Self.count(models, "SELECT count(*) FROM counted") == 4)
+        #expect(try Self.count(models, "SELECT count(*) FROM report WHERE source = 'import'") == 5)
+        #expect(try Self.count(models, "SELECT count(*) FROM import_row") == 5)
+        #expect(try Self.count(models, "SELECT count(*) FROM counted") == 5)
     }
+
+    /// A row is known by its day, what it says, and its place among the equal rows of its file.
+    @Test func rowsOfAnotherDayOrAFurtherFileAreOthers() throws {
+        let folder = try TemporaryFolder()
+        let models = try Self.make(folder)
+        let one = "\(Self.header)\n\(Self.rows[0])"
+        let two = "\(one)\n\(Self.rows[0])\n\(Self.rows[2])"
+        #expect(try Self.take(one, from: "a", into: models).imported == 1)
+        #expect(try Self.take(one, on: "2026-02-11", from: "a", into: models).imported == 1)
+        #expect(try Self.take(two, from: "b", into: models).imported == 2)
+        // Whatever comes again, by any name, is known.
+        #expect(try Self.take(two, from: "c", into: models).known == 3)
+        #expect(try Self.take(one, from: "c", into: models).known == 1)
+        // With `more` all rows are others, but for the same file again.
+        for count in [3, 0, 0] {
+            let more = try Self.take(two, from: "d", more: true, into: models)
+            #expect(more.imported == Int64(count) && more.known == Int64(3 - count))
+        }
+        #expect(try Self.take(one, from: "e", more: true, into: models).imported == 1)
+        #expect(try Self.take(two, from: "d", more: true, into: models).known == 3)
+        #expect(
+            try Self.count(
+                models,
+                "SELECT max(ordinal) FROM import_row WHERE observedOn = '2026-02-10'"
+            ) == 5
+        )
+        #expect(try Self.count(models, "SELECT count(*) FROM counted") == 8)
+    }
+
+    /// Version 1 knew a row by what it says alone: it is the first one of the day of its report.
+    @Test func whatVersion1ImportedIsTheFirstOfItsDay() throws {
+        let folder = try TemporaryFolder()
+        let models = try Self.make(folder)
+        let text = "\(Self.header)\n\(Self.rows[0])"
+        let row = try Self.row(text)
+        let hashed = row.hashedBytes
+        let hash = Data(SHA256.hash(hashed.span).bytes).base64EncodedString()
+        let filed = #"""
+            {"type":"fish.report.filed","payload":{"reportId":"import-1","speciesId":"acciuga",
+            "placeId":"porto_ercole","observedOn":"2026-02-10","lengthUm":113000,
+            "method":"unknown","minSizeUm":90000,"minSizeKind":"legal","seasonMask":2040,
+            "zoneId":"*","sizeResult":"ok","isBorderline":false,"dateResult":"in_season",
+            "applicability":"full","origin":"mediterranean","production":"wild_fresh",
+            "source":"import"}}
+            """#.replacing("\n", with: "")
+        let imported =
+            #"{"type":"fish.report.imported","version":1,"payload":{"reportId":"import-1","#
+            + #""importId":"old","rowSha256":"\#(hash)","line":2}}"#
+        try models.space.record([filed, imported])
+        #expect(try Self.take(text, into: models).known == 1)
+        #expect(try Self.take("\(text)\n\(Self.rows[0])", into: models).imported == 1)
+        #expect(try Self.take(text, on: "2026-02-11", into: models).imported == 1)
+    }
+
+    private static func row(_ text: String) throws -> ReportRow {
+        var reader = ReportReader()
+        reader.add(Array(text.utf8))
+        reader.finish()
+        guard case .row(let row)? = try reader.next() else { throw NoRow() }
+        return row
+    }
+
+    private struct NoRow: Error {}
 
     @Test func goodRowsAreTakenAndOthersListed() throws {
         let folder = try TemporaryFolder()

@@ -55,17 +55,22 @@ extension FishMergeTests {
         )
     }
 
-    private static func filed(
+    static func filed(
         _ device: Int,
         _ id: String,
         lengthUm: Int = 110_000,
-        of assessment: String = "a"
+        of assessment: String = "a",
+        species: String = "sardina",
+        place: String = "talamone",
+        on day: String = "2026-04-18",
+        more: String = ""
     ) -> Step {
         Step(
             device,
             "report.filed",
-            #"{"reportId":"\#(id)","assessmentId":"\#(assessment)","speciesId":"sardina","#
-                + #""placeId":"talamone","observedOn":"2026-04-18","lengthUm":\#(lengthUm),"#
+            #"{"reportId":"\#(id)","assessmentId":"\#(assessment)","#
+                + #""speciesId":"\#(species)","placeId":"\#(place)","observedOn":"\#(day)","#
+                + #""lengthUm":\#(lengthUm)\#(more),"#
                 + #""method":"ruler","minSizeUm":110000,"minSizeKind":"legal","seasonMask":496,"#
                 + #""zoneId":"*","sizeResult":"ok","isBorderline":false,"#
                 + #""dateResult":"in_season","applicability":"full","origin":"mediterranean","#
@@ -73,7 +78,7 @@ extension FishMergeTests {
         )
     }
 
-    private static func amended(_ device: Int, _ fields: String) -> Step {
+    static func amended(_ device: Int, _ fields: String) -> Step {
         Step(device, "report.amended", #"{"reportId":"r",\#(fields)}"#)
     }
 
@@ -81,9 +86,31 @@ extension FishMergeTests {
         Step(device, "report.reviewed", #"{"reportId":"r",\#(fields)}"#)
     }
 
-    private static func withdrawn(_ device: Int, _ id: String) -> Step {
+    static func withdrawn(_ device: Int, _ id: String) -> Step {
         Step(device, "report.withdrawn", #"{"reportId":"\#(id)"}"#)
     }
+
+    /// What there is of the catalogue before each case.
+    static let catalogue =
+        [("sardina", 110_000, 496), ("acciuga", 90_000, 2040), ("sogliola", 200_000, 15)].map {
+            Step(
+                0,
+                "species.defined",
+                #"{"speciesId":"\#($0.0)","nameIt":"\#($0.0)","family":"finfish","#
+                    + #""measure":"total_length","minSizeKind":"legal","minSizeUm":\#($0.1),"#
+                    + #""seasonMask":\#($0.2)}"#
+            )
+        }
+        + ["talamone", "albinia", "giannella", "orbetello"].map {
+            Step(0, "place.defined", #"{"placeId":"\#($0)","name":"\#($0)"}"#)
+        } + [
+            Step(
+                0,
+                "reference.defined",
+                #"{"referenceId":"eur2","nameIt":"2 euro","shape":"disc","diameterUm":25750,"#
+                    + #""thicknessUm":2200}"#
+            )
+        ]
 
     // MARK: Assessments
 
@@ -187,7 +214,7 @@ extension FishMergeTests {
 
     // MARK: Reports
 
-    private static let standing =
+    static let standing =
         "SELECT reportId, status, lengthUm, placeId FROM report ORDER BY reportId"
 
     static let reports = [
@@ -253,22 +280,23 @@ extension FishMergeTests {
             testDescription: "Of amendments, the later one of each field holds",
             shared: [filed(0, "r")],
             apart: [
-                amended(0, #""placeId":"albinia","lengthUm":111000,"sizeResult":"ok""#),
-                amended(1, #""lengthUm":112000,"sizeResult":"ok""#),
+                amended(0, #""placeId":"albinia","lengthUm":111000,"sizeResult":"ok""#).version(2),
+                amended(1, #""lengthUm":112000,"sizeResult":"ok""#).version(2),
                 amended(0, #""placeId":"giannella""#),
             ],
             question: standing,
             rows: ["r counted 112000 giannella"]
         ),
         Case(
-            testDescription: "Amendments that fit only apart leave an inconsistent report",
+            testDescription: "Answers of version 2 that fit only apart leave it inconsistent",
             shared: [filed(0, "r")],
             apart: [
                 amended(
                     0,
                     #""speciesId":"sogliola","minSizeUm":200000,"minSizeKind":"legal","#
                         + #""seasonMask":15,"sizeResult":"undersize","dateResult":"reproducing""#
-                ), amended(1, #""lengthUm":112000,"sizeResult":"ok","isBorderline":false"#),
+                ).version(2),
+                amended(1, #""lengthUm":112000,"sizeResult":"ok","isBorderline":false"#).version(2),
             ],
             question: "SELECT status, sizeResult, sizeFollowing, dateFollowing FROM report",
             rows: ["inconsistent ok undersize reproducing"]
@@ -297,7 +325,7 @@ extension FishMergeTests {
 
     // MARK: Catalogue and settings
 
-    private static func sardina(_ device: Int, minimum: Int, validFrom: String = "") -> Step {
+    static func sardina(_ device: Int, minimum: Int, validFrom: String = "") -> Step {
         Step(
             device,
             "species.defined",

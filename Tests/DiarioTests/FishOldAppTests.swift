@@ -2,6 +2,7 @@ import Diario
 import DiarioCore
 import DiarioEngine
 import DiarioFish
+import DiarioHost
 import DiarioSchema
 import DiarioTestSupport
 import Testing
@@ -60,7 +61,7 @@ import Testing
             let names = ["\(number)", Month(number)?.italianName ?? "", english[number - 1]]
             let ids = try names.map { name in
                 let answer = try Self.call("old.species", Self.values([("month", name)]), models)
-                let list: [Fish.OldSpeciesRow] = answer.values.list("species") ?? []
+                let list: [Fish.OldSpeciesRow] = try answer.values.list("species") ?? []
                 return list.map(\.id)
             }
             #expect(ids[0] == ids[1] && ids[0] == ids[2])
@@ -78,7 +79,7 @@ import Testing
         let folder = try TemporaryFolder()
         let models = try ReadModels(try Self.make(folder))
         let answer = try Self.call("old.species", Self.values([("unit", "cm")]), models)
-        let list: [Fish.OldSpeciesRow] = try #require(answer.values.list("species"))
+        let list: [Fish.OldSpeciesRow] = try #require(try answer.values.list("species"))
         #expect(list.count == 10 && list.map(\.id) == (1...10).map(String.init))
         #expect(
             list[3]
@@ -92,7 +93,7 @@ import Testing
         )
         #expect(list[9].minSize == "0" && list[9].reproduction == "ottobre, novembre, dicembre")
         let plain = try Self.call("old.species", Self.values([]), models)
-        let mm: [Fish.OldSpeciesRow] = try #require(plain.values.list("species"))
+        let mm: [Fish.OldSpeciesRow] = try #require(try plain.values.list("species"))
         #expect(mm[4].minSize == "20" && mm[0].minSize == "110")
     }
 

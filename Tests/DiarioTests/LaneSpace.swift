@@ -1,6 +1,7 @@
 import Diario
 import DiarioCore
 import DiarioFormat
+import DiarioHost
 import DiarioLog
 import DiarioProjection
 import DiarioSQLite
@@ -16,9 +17,10 @@ struct LaneSpace {
     let space: Space
     private let others: [ReplicaID]
     private var sequences: [ReplicaID: UInt64] = [:]
-    private var time: Int64 = 1_760_000_000_000
+    private var time: Int64
 
-    init(_ pack: Pack) throws {
+    init(_ pack: Pack, at time: Int64 = 1_760_000_000_000) throws {
+        self.time = time
         folder = try TemporaryFolder()
         let directory = try POSIXDirectory(path: folder.path + "/.diario", access: .create)
         try LogStore.create(in: directory)
@@ -51,14 +53,15 @@ struct LaneSpace {
         by number: Int = 0,
         base: UInt64 = 0,
         clock: Int64? = nil,
-        actor: String? = nil
+        actor: String? = nil,
+        version: Int? = nil
     ) throws {
         let replica = others[number]
         let sequence = sequences[replica, default: 0] + 1
         sequences[replica] = sequence
         time += 1000
         let rows = try Self.rows(
-            try draft(type, payload, actor),
+            try draft(type, payload, actor, version),
             by: replica,
             from: sequence,
             at: time,
@@ -103,9 +106,11 @@ struct LaneSpace {
     private func draft(
         _ type: String,
         _ payload: String,
-        _ actor: String? = nil
+        _ actor: String? = nil,
+        _ version: Int? = nil
     ) throws -> DraftBatch {
-        var line = EventLine(type: try #require(space.catalog.newest(type)))
+        let known = version.flatMap { space.catalog.type(type, version: $0) }
+        var line = EventLine(type: try #require(known ?? space.catalog.newest(type)))
         var reader = PayloadReader()
         try reader.read(
             Array(payload.utf8).span,

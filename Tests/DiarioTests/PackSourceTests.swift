@@ -1,4 +1,5 @@
 import Diario
+import DiarioHost
 import DiarioProjection
 import DiarioSchema
 import DiarioStorage
@@ -24,7 +25,7 @@ import Testing
             for type in listened {
                 #expect(examples.contains(#"{"type":"\#(type)""#), "\(type) has no example")
             }
-            #expect(pack.sql.queries.count >= 3 && 2...5 ~= pack.sql.readModels.count)
+            #expect(pack.sql.queries.count >= 3 && 2...6 ~= pack.sql.readModels.count)
         }
     }
 

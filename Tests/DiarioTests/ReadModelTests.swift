@@ -1,5 +1,6 @@
 import Diario
 import DiarioCore
+import DiarioHost
 import DiarioLog
 import DiarioProjection
 import DiarioSQLite
@@ -189,7 +190,8 @@ import Testing
         _ = models.takeChangedTables()
         try lane.pull("tasks.task.renamed", #"{"id":"t1","title":"x"}"#)
         try models.update()
-        #expect(models.takeChangedTables()["tasks"] == [])
+        // Where pending events stand may have changed, which queries can ask too.
+        #expect(models.takeChangedTables()["tasks"]?.subtracting(["diario_inbox"]) == [])
         try lane.check(models, "others")
         try lane.pull("tasks.task.added", TasksPack.added(2, 2))
         try models.update()

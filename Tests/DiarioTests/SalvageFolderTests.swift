@@ -1,4 +1,5 @@
 import Diario
+import DiarioHost
 import DiarioLog
 import DiarioSchema
 import DiarioStorage

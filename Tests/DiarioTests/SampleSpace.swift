@@ -1,6 +1,7 @@
 import DiarioCore
 import Diario
 import DiarioFormat
+import DiarioHost
 import DiarioLog
 import DiarioProjection
 import DiarioSQLite

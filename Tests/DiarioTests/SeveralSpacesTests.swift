@@ -1,6 +1,7 @@
 import Diario
 import DiarioCore
 import DiarioFrames
+import DiarioHost
 import DiarioLog
 import DiarioStorage
 import DiarioTestSupport

@@ -83,7 +83,7 @@ enum TillPack {
             "till",
             [
                 .command { (input: Take, space) throws(BrokenRule) in
-                    let count = space.row("stock", ["item": .text(input.itemId)])?.integer("count")
+                    let count = stock(of: input.itemId, in: space)
                     first()
                     guard let count, count > 0 else {
                         throw BrokenRule(
@@ -104,14 +104,29 @@ enum TillPack {
                     )
                 },
                 .view { (input: Left, space) throws(BrokenRule) in
-                    let row = space.row("stock", ["item": .text(input.itemId)])
-                    return Left.Result(count: row?.integer("count") ?? 0, weightMg: input.weightMg)
+                    let count = stock(of: input.itemId, in: space)
+                    return Left.Result(count: count ?? 0, weightMg: input.weightMg)
                 },
             ]
         )
     }
 
-    /// What DiarioPackTool makes of the declarations, by hand.
+    private static func stock(of item: String, in space: any CommandSpace) -> Int64? {
+        Stock.asked(of: space, QueryParameters { $0.set("item", item) }).first?.count
+    }
+
+    // MARK: What DiarioPackTool makes of the pack, by hand
+
+    struct Stock: QueryRow {
+        var count: Int64
+
+        static var query: AskedQuery { AskedQuery("stock", ["count"]) }
+
+        init(from row: RowValues) throws(RowFault) {
+            count = try row.required(0, row.integer(0))
+        }
+    }
+
     struct Take: CommandInput {
         var takingId: String?
         var itemId: String
@@ -121,9 +136,9 @@ enum TillPack {
             (self.takingId, self.itemId, self.note) = (takingId, itemId, note)
         }
 
-        init(from values: CommandValues) {
+        init(from values: CommandValues) throws(MissingValue) {
             takingId = values.text("takingId")
-            itemId = values.required(values.text("itemId"))
+            itemId = try values.required("itemId", values.text("itemId"))
             note = values.text("note")
         }
 
@@ -172,8 +187,8 @@ enum TillPack {
         var itemId: String
         var weightMg: Int64?
 
-        init(from values: CommandValues) {
-            itemId = values.required(values.text("itemId"))
+        init(from values: CommandValues) throws(MissingValue) {
+            itemId = try values.required("itemId", values.text("itemId"))
             weightMg = values.integer("weightMg")
         }
 
@@ -190,8 +205,8 @@ enum TillPack {
                 (self.count, self.weightMg) = (count, weightMg)
             }
 
-            init(from values: CommandValues) {
-                count = values.required(values.integer("count"))
+            init(from values: CommandValues) throws(MissingValue) {
+                count = try values.required("count", values.integer("count"))
                 weightMg = values.integer("weightMg")
             }
 

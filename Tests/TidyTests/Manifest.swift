@@ -1,9 +1,12 @@
 /// The targets of `Package.swift` with what each may import, read from its text.
 ///
-/// Known forms: a row `("Name", ["Import", ...])` of a table, and `.target(name: "Name", ...,
-/// dependencies: ["Import", ...])` with its relatives.
+/// Known forms: a row `("Name", ["Import", ...])` of a table, perhaps with `+ rules + labs` for the
+/// modules of the apps, `.target(name: "Name", ..., dependencies: ["Import", ...])` with its
+/// relatives, and an app: `("Name", true)` if it has a laboratory.
 struct Manifest {
     private(set) var imports: [String: Set<String>] = [:]
+    /// The names of the apps.
+    private(set) var apps: [String] = []
     /// The line of each target, for findings.
     private(set) var lines: [String: Int] = [:]
     /// The targets that are C modules: by convention their names begin with C.
@@ -18,9 +21,37 @@ struct Manifest {
             imports[name.text, default: []].formUnion(Self.imports(tokens, from: index))
             lines[name.text] = name.line
         }
+        addApps(tokens)
         // What the manifest adds to every test in a closure.
         for name in imports.keys where name.hasSuffix("Tests") {
             imports[name, default: []].insert("DiarioTestSupport")
+        }
+    }
+
+    /// Adds the targets of the apps, and puts them where others name them all.
+    private mutating func addApps(_ tokens: [Token]) {
+        let base: Set = ["DiarioCore", "DiarioSchema"]
+        var (rules, labs): (Set<String>, Set<String>) = ([], [])
+        for index in tokens.indices.dropLast(4)
+        where tokens[index].isSign("(") && tokens[index + 1].kind == .string
+            && tokens[index + 2].isSign(",") && tokens[index + 4].isSign(")")
+        {
+            let hasLab = tokens[index + 3].isWord("true")
+            guard hasLab || tokens[index + 3].isWord("false") else { continue }
+            let own = "Diario" + tokens[index + 1].text
+            apps.append(tokens[index + 1].text)
+            rules.insert(own)
+            imports[own] = base
+            imports[own + "Tests"] = base.union([own])
+            guard hasLab else { continue }
+            labs.insert(own + "Lab")
+            imports[own + "Lab"] = base.union([own])
+            imports[own + "Tests", default: []].insert(own + "Lab")
+        }
+        for (name, found) in imports {
+            if found.contains("rules") { imports[name, default: []].formUnion(rules) }
+            if found.contains("labs") { imports[name, default: []].formUnion(labs) }
+            imports[name, default: []].subtract(["rules", "labs"])
         }
     }
 
@@ -54,6 +85,8 @@ struct Manifest {
             } else if token.isSign("]") {
                 isInList = false
             } else if isInList, token.kind == .string {
+                found.insert(token.text)
+            } else if ["rules", "labs"].contains(where: { token.isWord($0) }) {
                 found.insert(token.text)
             }
         }

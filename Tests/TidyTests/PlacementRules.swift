@@ -8,7 +8,7 @@ enum PlacementRules {
     private static let compiled = [".swift", ".c", ".h", ".modulemap", ".S"]
 
     /// A package of its own, which uses this one as somebody else would.
-    static let example = "ExampleApp"
+    static let examples: Set = ["ExampleApp", "SixthApp"]
 
     /// Every file stands in a target that uses it, or in one of the few other places.
     static func unusedFiles(_ files: [SourceFile], _ manifest: Manifest) -> [Finding] {
@@ -19,7 +19,8 @@ enum PlacementRules {
                 guard !topLevel.contains(file.path), !file.path.hasPrefix(".") else { return nil }
                 return Finding(file, 1, "not at the top level: move it to schema or tools")
             }
-            if folders.contains(parts[0]) || file.target == example { return nil }
+            let isExample = file.target.map(examples.contains) ?? false
+            if folders.contains(parts[0]) || isExample { return nil }
             guard let target = file.target, manifest.imports[target] != nil else {
                 return Finding(file, 1, "no target of Package.swift has it: move or remove it")
             }

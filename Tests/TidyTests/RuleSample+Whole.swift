@@ -64,6 +64,13 @@ extension RuleSample {
             bad: #".target(name: "Diario", dependencies: ["DiarioHTTP"])"#
         ),
         RuleSample(
+            "the order of targets",
+            ImportRules.laterTargets,
+            path: "Package.swift",
+            good: #"("DiarioCore", []),\#n("DiarioSync", ["DiarioCore"])"#,
+            bad: #"("DiarioCrypto", ["DiarioCore"]),\#n("DiarioCore", [])"#
+        ),
+        RuleSample(
             "Foundation",
             ImportRules.foundation,
             good: "// import Foundation\nimport Synchronization",

@@ -22,6 +22,7 @@ import Testing
     @Test func uncheckedSendabilityIsProven() { check(SafetyRules.uncheckedSendable) }
 
     @Test func theManifestKeepsToTheMap() { check(ImportRules.widenedManifest) }
+    @Test func theManifestNamesWhatIsAbove() { check(ImportRules.laterTargets) }
     @Test func fewFilesLookDeep() { check(ImportRules.deepImports) }
     @Test func importsAreDeclared() {
         check { ImportRules.undeclaredImports($0, SourceTree.manifest) }

@@ -82,9 +82,7 @@ enum TypeRules {
     ///
     /// Those in one list need each other; "" is the module's own folder.
     static let folders: [String: [[String]]] = [
-        "Diario": [
-            ["Threads"], ["Spaces"], ["Typed"], ["", "Sync"], ["Models"], ["Packs"], ["Reading"],
-        ],
+        "Diario": [["Typed"], ["", "Sync"], ["Reading"]],
         "DiarioBench": [["Harness", "Workload"], [""]],
         // A command is run with its arguments, and both tell the shell what there is.
         "DiarioCLI": [
@@ -101,7 +99,8 @@ enum TypeRules {
         ],
         "DiarioFishLab": [[""], ["Simulating"], ["Scenes"]],
         "DiarioFormat": [[""], ["Blobs", "Blocks", "Columns", "Hashes", "Rows", "Wire"]],
-        "DiarioHTTP": [[""], ["Server"], ["API"]],
+        "DiarioHTTP": [[""], ["Server"], ["API"], ["Fish"]],
+        "DiarioHost": [[""], ["Threads"], ["Folders"]],
         "DiarioLog": [
             // Segments are read through the files that all readers share, and hashed from there.
             ["Layout"], ["Blobs"], ["Spaces"], ["Segments", "Shared"], ["Commit"], [""],

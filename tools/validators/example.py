@@ -80,8 +80,8 @@ def look_at_source(tool):
         folder = pathlib.Path(name)
         packs = folder / "Packs"
         packs.mkdir()
-        for pack in ("fish", "meals", "music", "zones", "maps"):
-            (packs / pack).symlink_to(ROOT / "schema" / pack)
+        for file in (ROOT / "schema").glob("*/pack.json"):
+            (packs / file.parent.name).symlink_to(file.parent)
         (packs / "shapes").symlink_to(ROOT / "Tests/DiarioTests/Packs/shapes")
         (packs / "plants").symlink_to(PACKS / "plants")
         code, text, output = make(tool, packs, folder)
@@ -102,26 +102,30 @@ def look_at_source(tool):
 
 def look_at_names(tool):
     """A file that is added to any folder changes nothing of what was made before."""
-    event = {"title": "fish.aaa.first", "x-diario-version": 1, "type": "object",
+    schema = next(file.parent.parent for file in sorted((ROOT / "schema").glob("*/commands/*")))
+    app = schema.name
+    event = {"title": f"{app}.aaa.first", "x-diario-version": 1, "type": "object",
              "additionalProperties": False, "required": [], "properties": {
                  "method": {"enum": ["one", "two"]}, "origin": {"enum": ["here"]}}}
     form = {"type": "object", "additionalProperties": False, "required": [],
             "properties": event["properties"]}
-    call = {"title": "fish.aaa.do", "description": {"en": "Does it.", "it": "Lo fa."},
-            "events": ["fish.aaa.first"], "input": form,
+    call = {"title": f"{app}.aaa.do", "description": {"en": "Does it.", "it": "Lo fa."},
+            "events": [f"{app}.aaa.first"], "input": form,
             "result": form | {"properties": {}}}
-    view = call | {"title": "fish.aaa.see", "result": form}
+    view = call | {"title": f"{app}.aaa.see", "result": form}
     del view["events"]
     files = {"events/aaa.first.1.json": event, "commands/aaa.do.1.json": call,
              "views/aaa.see.1.json": view}
+    files = {path: json.dumps(content) for path, content in files.items()}
+    files["queries/aaa.sql"] = "-- query aaa(): a\n-- answers (method TEXT)\nSELECT 'a' AS method;"
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        pack = folder / "fish"
-        shutil.copytree(ROOT / "schema/fish", pack)
+        pack = folder / app
+        shutil.copytree(schema, pack)
         before = []
         for path in (None, *files):
             if path:
-                (pack / path).write_text(json.dumps(files[path]), encoding="utf-8")
+                (pack / path).write_text(files[path], encoding="utf-8")
             code, said, output = make(tool, pack, folder, "domain")
             if code != 0:
                 fail(f"no Swift can be made with {path}:\n{said}")

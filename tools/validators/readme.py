@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs the commands of README.md, so that what a reader types works.
+"""Runs the commands of README.md and those of packs, so that what a reader types works.
 
     readme.py DIARIO
 
-Takes the fenced blocks that begin with ```sh tested and runs them, one after another, in one
-shell and one empty folder, with DIARIO as `diario`. Any command that fails, fails. The port of the
-server is one that is free.
+Takes the fenced blocks of a file that begin with ```sh tested and runs them, one after another, in
+one shell and one empty folder, with DIARIO as `diario`. Any command that fails, fails. The port of
+the server is one that is free.
 """
 
 import os
@@ -27,10 +27,20 @@ def main():
     program = pathlib.Path(sys.argv[1]).resolve()
     if not os.access(program, os.X_OK):
         sys.exit(f"readme.py: {program} is not there; build it first")
-    readme = pathlib.Path(__file__).resolve().parents[2] / "README.md"
+    root = pathlib.Path(__file__).resolve().parents[2]
+    count = run(program, root / "README.md")
+    if not count:
+        sys.exit("readme.py: README.md has no block that begins with ```sh tested")
+    for readme in sorted(root.glob("schema/*/README.md")):
+        count += run(program, readme)
+    print(f"readme.py: the commands of {count} blocks of README.md and of packs work")
+
+
+def run(program, readme):
+    """Runs the blocks of a file; gives how many there are."""
     blocks = tested_blocks(readme.read_text(encoding="utf-8"))
     if not blocks:
-        sys.exit("readme.py: README.md has no block that begins with ```sh tested")
+        return 0
     with tempfile.TemporaryDirectory() as folder:
         programs = pathlib.Path(folder, "bin")
         work = pathlib.Path(folder, "work")
@@ -49,8 +59,8 @@ def main():
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120, check=False)
     if result.returncode != 0:
         print(result.stdout)
-        sys.exit(f"readme.py: a command of README.md failed with {result.returncode}")
-    print(f"readme.py: the commands of {len(blocks)} blocks of README.md work")
+        sys.exit(f"readme.py: a command of {readme} failed with {result.returncode}")
+    return len(blocks)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,8 @@ from diario_program import Diario, main, wait_for, weight
 from diario_program.checks import Checks
 from diario_program.serving import Server, expect
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
 
 def record(diario, space, number):
     return diario.good("-C", space, "record", "-", stdin=weight(number)).lines[0]
@@ -238,13 +240,19 @@ def check_health(checks, diario, server):
 
 def check_queries(checks, diario, server):
     """Named queries for a token that gives nothing else, and for anybody."""
-    reader = server.token("sums", "read", packs=("--pack", "fish"))
+    files = sorted((ROOT / "schema").glob("*/queries/public-*.sql"))
+    pack = files[0].parts[-3]
+    first, last = files[0].stem, [file for file in files if file.parts[-3] == pack][-1].stem
+    private = next(file.stem for file in sorted(files[0].parent.iterdir())
+                   if not file.stem.startswith("public-"))
+    reader = server.token("sums", "read", packs=("--pack", pack))
     queries = [row["pack"] + "." + row["name"] for row in server.ask(
         "GET", "/v1/spaces/sums/queries", reader).json["queries"]]
-    public = sorted(name for name in queries if name.startswith("fish.public-"))
+    public = sorted(name for name in queries if name.startswith(f"{pack}.public-"))
     made = diario.good("token", "create", "--data", server.data, "--space", "sums",
-                       "--queries", "fish.public-*", "--json")
-    checks.equal((made.json["rights"], made.json["queries"]), (["ask"], ["fish.public-*"]), "ask")
+                       "--queries", f"{pack}.public-*", "--json")
+    checks.equal((made.json["rights"], made.json["queries"]), (["ask"], [f"{pack}.public-*"]),
+                 "ask")
     token = made.json["token"]
 
     def listed(bearer):
@@ -255,32 +263,33 @@ def check_queries(checks, diario, server):
         return server.ask("GET", f"/v1/spaces/sums{path}", bearer).status
 
     checks.equal(listed(token), public, "only those are listed")
-    checks.equal(status("/queries/fish.public-by-month", token), 200, "one of those")
-    for path in ("/queries/fish.reports", "/queries/fish.none", "/events", "/head", "", "/packs"):
+    checks.equal(status(f"/queries/{pack}.{first}", token), 200, "one of those")
+    for path in (f"/queries/{pack}.{private}", f"/queries/{pack}.none", "/events", "/head", "",
+                 "/packs"):
         checks.equal(status(path, token), 403, path)
         checks.equal(status(path, None), 401, f"{path} without a token")
     checks.equal(diario.run("clone", server.url("sums"), "asked", environment={
         "DIARIO_TOKEN": token}).code, 1, "no replica is made with it")
-    checks.equal(status("/queries/fish.public-by-month", None), 401, "off by default")
+    checks.equal(status(f"/queries/{pack}.{first}", None), 401, "off by default")
     warned = diario.good("token", "create", "--data", server.data, "--space", "sums",
-                         "--queries", "fish.pubic-*", "--json")
-    checks.true("fish.pubic-*" in warned.message and "fish.public-map" in warned.message,
+                         "--queries", f"{pack}.pubic-*", "--json")
+    checks.true(f"{pack}.pubic-*" in warned.message and f"{pack}.{last}" in warned.message,
                 "what matches nothing is told", warned)
     set_public = ("space", "public", "sums", "--data", server.data)
-    shown = diario.good(*set_public, "--queries", "fish.public-*", "--json").json
-    checks.equal((shown["queries"], shown["matches"]), (["fish.public-*"], public), "public")
+    shown = diario.good(*set_public, "--queries", f"{pack}.public-*", "--json").json
+    checks.equal((shown["queries"], shown["matches"]), ([f"{pack}.public-*"], public), "public")
     checks.equal(diario.good(*set_public, "--json").json, shown, "shown")
     checks.equal(listed(None), public, "anybody sees those")
-    checks.equal(status("/queries/fish.public-by-month", None), 200, "anybody asks them")
-    checks.equal(status("/queries/fish.reports", None), 401, "and no other")
-    answer = server.ask("GET", "/v1/spaces/sums/queries/public-by-month",
+    checks.equal(status(f"/queries/{pack}.{first}", None), 200, "anybody asks them")
+    checks.equal(status(f"/queries/{pack}.{private}", None), 401, "and no other")
+    answer = server.ask("GET", f"/v1/spaces/sums/queries/{first}",
                         headers={"Origin": "https://example.org"})
     checks.equal(answer.headers["Access-Control-Allow-Origin"], "*", "from another page")
     statuses = [status("/queries", None) for _ in range(300)]
     checks.true(429 in statuses and set(statuses) == {200, 429}, f"a rate: {set(statuses)}")
     checks.equal(status("/queries", reader), 200, "tokens are not concerned")
     checks.equal(diario.good(*set_public, "--queries", "", "--json").json["queries"], [], "ended")
-    checks.equal(status("/queries/fish.public-by-month", None), 401, "it is over")
+    checks.equal(status(f"/queries/{pack}.{first}", None), 401, "it is over")
     wrong = diario.run(*set_public, "--queries", "public-*")
     checks.true(wrong.code == 2 and "PACK.QUERY" in wrong.message, "without a pack", wrong)
 

@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioHost
 import DiarioLog
 import DiarioSync
 public import DiarioTransport

@@ -1,5 +1,6 @@
 public import DiarioCore
 import DiarioCrypto
+import DiarioHost
 import DiarioLog
 import DiarioStorage
 import DiarioSync
@@ -30,13 +31,20 @@ public struct BlobReport: Hashable, Sendable {
     public init() {}
 }
 
-/// Whether blobs are exchanged with the server.
+/// Whether blobs are exchanged with the server, and whose.
 final class BlobSwitch: Sendable {
     private let paused = Atomic(false)
+    private let others = Atomic(false)
 
     var isPaused: Bool {
         get { paused.load(ordering: .relaxed) }
         set { paused.store(newValue, ordering: .relaxed) }
+    }
+
+    /// True if the blobs of others are fetched as well.
+    var takesOthers: Bool {
+        get { others.load(ordering: .relaxed) }
+        set { others.store(newValue, ordering: .relaxed) }
     }
 }
 
@@ -155,6 +163,12 @@ public struct DiaryBlobs: Sendable {
         diary.changes.raise()
     }
 
+    /// Fetches from now on also what others recorded, which otherwise comes when it is asked for.
+    public func fetchAll() {
+        diary.blobSwitch.takesOthers = true
+        diary.changes.raise()
+    }
+
     // MARK: The exchange
 
     /// Sends and fetches blobs until nothing is left, or until it is paused; needs that events were
@@ -175,10 +189,73 @@ public struct DiaryBlobs: Sendable {
         in diary: isolated Diary
     ) async throws -> BlobReport {
         try diary.refresh()
-        let wanted = try diary.models().referredBlobs().filter { !$0.isErased }
-            .map { (id: $0.id, size: $0.storedSize) }
+        let scope = try scope(in: diary)
+        return try await exchange(scope, with: carrier, progress, in: diary)
+    }
+
+    /// What is exchanged: what may leave the device that recorded it, and of others what is here
+    /// or was asked for.
+    private func scope(in diary: isolated Diary) throws -> BlobSession.Scope {
+        let (blobs, actor) = (diary.space.store.blobs, try diary.space.defaultActor())
+        var scope = BlobSession.Scope()
+        for blob in try diary.models().referredBlobs() where !blob.isErased {
+            if blob.stays {
+                guard blob.isRecordedHere else {
+                    scope.leaving.append(blob.id)
+                    continue
+                }
+                scope.staying.append(blob.id)
+            } else if try blob.isOwn(of: actor) || diary.blobSwitch.takesOthers
+                || blobs.contains(blob.id)
+            {
+                scope.wanted.append((blob.id, blob.storedSize))
+            }
+        }
+        return scope
+    }
+
+    /// Fetches the bytes of one blob, whoever recorded it, unless they are here or stay elsewhere.
+    ///
+    /// - Throws: ``DiarioError`` if the id has not 32 bytes, if no event refers to it, if it is
+    ///   erased, or if it stays on the device that recorded it.
+    package func fetch(
+        _ id: [UInt8],
+        with carrier: any BlobCarrier,
+        progress: @Sendable (UInt64, UInt64) -> Void = { _, _ in }
+    ) async throws -> BlobReport {
+        try await fetch(Self.hash(id), with: carrier, progress, in: diary)
+    }
+
+    private func fetch(
+        _ id: Hash32,
+        with carrier: any BlobCarrier,
+        _ progress: @Sendable (UInt64, UInt64) -> Void,
+        in diary: isolated Diary
+    ) async throws -> BlobReport {
+        try diary.refresh()
+        guard let blob = try diary.models().referredBlobs(among: [id])[id], !blob.isErased else {
+            throw DiarioError(.notFound, "No event refers to this blob. Check its id.")
+        }
+        guard !blob.stays else {
+            throw DiarioError(
+                .notFound,
+                "The bytes of this blob stay on the device that recorded it, until whoever did "
+                    + "releases it."
+            )
+        }
+        var scope = BlobSession.Scope([(id, blob.storedSize)])
+        scope.isPart = true
+        return try await exchange(scope, with: carrier, progress, in: diary)
+    }
+
+    private func exchange(
+        _ scope: BlobSession.Scope,
+        with carrier: any BlobCarrier,
+        _ progress: @Sendable (UInt64, UInt64) -> Void,
+        in diary: isolated Diary
+    ) async throws -> BlobReport {
         let (store, id) = (diary.space.store, diary.space.id)
-        guard !diary.blobSwitch.isPaused, !wanted.isEmpty,
+        guard !diary.blobSwitch.isPaused, !scope.isEmpty,
             let lock = try store[id].exchangingBlobs()
         else { return BlobReport() }
         defer { lock.release() }
@@ -186,7 +263,7 @@ public struct DiaryBlobs: Sendable {
         var session = try BlobSession(
             store.blobs,
             id,
-            referred: wanted,
+            scope,
             knowing: known,
             of: carrier.blobServer,
             epoch: try store[id].status().manifest.epoch,
@@ -213,8 +290,14 @@ public struct DiaryBlobs: Sendable {
         in diary: isolated Diary
     ) async throws {
         var failureCount = 0
+        var isNoted = false
         while !diary.blobSwitch.isPaused, case .send(let request) = try session.next() {
             try Task.checkCancellation()
+            if case .fetch = request, !isNoted {
+                // After a crash it is known still that what is here came from the server.
+                try diary.space.store[diary.space.id].setBlobNotes(session.currentNotes)
+                isNoted = true
+            }
             do {
                 let reply = try await Self.reply(to: request, carrier)
                 failureCount = 0

@@ -1,6 +1,7 @@
 package import DiarioCore
 import DiarioCrypto
 import DiarioFormat
+import DiarioHost
 import DiarioLog
 import DiarioSchema
 import DiarioStorage
@@ -84,10 +85,10 @@ package struct SpaceCopy: Sendable {
         from damaged: POSIXDirectory,
         into id: SpaceID
     ) throws -> LaneSalvage.Outcome {
-        let catalog = try Space(store: store, id: id).catalog
+        let types = try TypeShelf().types(of: id, in: store)
         let packs = try Space.fingerprinted([])
-        var lane = try LaneSalvage(from: damaged, into: id, of: store, packs: packs) { entry in
-            catalog.type(String(decoding: entry.name, as: UTF8.self), version: entry.version)
+        var lane = try LaneSalvage(from: damaged, into: id, of: store, packs: packs) {
+            types[$0]?.type
         }
         while try lane.step(Limits.stepSize) {}
         return lane.outcome

@@ -1,6 +1,7 @@
 import Diario
 import DiarioCore
 import DiarioFormat
+import DiarioHost
 import DiarioLog
 import DiarioSchema
 import DiarioStorage

@@ -5,7 +5,7 @@ extension CommandOption {
     static let filters: [CommandOption] = [
         .values(
             "type TYPE",
-            "only this type, or all types of a pack: `fish.`; repeatable",
+            "only this type, or all types of a pack: `meals.`; repeatable",
             .typeName
         ),
         .value("subject TEXT", "only events about this subject"),

@@ -22,7 +22,7 @@ package struct CommandOption: Sendable {
         mayBeEmpty: Bool = false,
         spellings: [String]
     ) {
-        let parts = words.split(separator: " ").map(String.init)
+        let parts = words.split(separator: " ", maxSplits: 1).map(String.init)
         name = parts[0]
         value = parts.count > 1 ? parts[1] : nil
         self.spellings = spellings.isEmpty ? ["--\(parts[0])"] : spellings

@@ -1,3 +1,6 @@
+import Diario
+import DiarioSchema
+
 // The table of the commands. A new command is a `Command` beside its code, and its name here.
 
 extension Command {
@@ -10,10 +13,7 @@ extension Command {
         ("Ask", [query, sql, rebuild, quarantineList, quarantineShow, quarantineRetry]),
         (
             "Commands of packs",
-            [
-                commands, actorSet, actorShow, actorRemove, fishExport, fishImport, fishSimulate,
-                fishCoin, fishPictures,
-            ]
+            [commands, actorSet, actorShow, actorRemove] + App.all.flatMap(\.commands)
         ),
         ("Packs", [schemaCheck, schemaList, schemaAdopt, schemaTypes]),
         (
@@ -41,10 +41,25 @@ extension Command {
 
     /// Finds the command that `words` begin with, and gives the words after it.
     package static func find(_ words: [String]) throws -> (command: Command, rest: [String]) {
+        try find(words) { [] }
+    }
+
+    /// The same where `packsInUse` gives the packs that the space uses.
+    static func find(
+        _ words: [String],
+        packsInUse: () -> [Pack]
+    ) throws -> (command: Command, rest: [String]) {
         guard let first = words.first else { throw Failure.usage("no command. Try: diario help") }
-        if let command = named(first) { return (command, Array(words.dropFirst())) }
-        if let found = try ofPack(words) { return found }
+        if let command = named(first) {
+            let rest = Array(words.dropFirst())
+            guard first == query.name, let named = namedQuery(rest, packsInUse) else {
+                return (command, rest)
+            }
+            return (named, Array(rest.dropFirst()))
+        }
         let family = all.filter { $0.name.hasPrefix(first + " ") }
+        let isOwn = PackSource.builtInNames.contains(first)
+        if isOwn || family.isEmpty, let found = try ofPack(words, packsInUse) { return found }
         guard !family.isEmpty else {
             throw unknown(first, in: all.map { String($0.name.prefix { $0 != " " }) })
         }

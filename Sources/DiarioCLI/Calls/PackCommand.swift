@@ -1,6 +1,7 @@
 import Diario
 import DiarioCore
 import DiarioHTTP
+import DiarioHost
 import DiarioSchema
 
 // The commands, views and queries of packs, as commands of the program:
@@ -19,32 +20,38 @@ extension Command {
             lists those of the packs that come with the program.
 
             A command checks the rules of its domain, and records what follows, all or nothing. A
-            view only answers. Each is called by its pack and its name, as in `diario fish judge`;
-            over HTTP by POST .../commands/fish.report.file, or GET .../views/fish.judge.
+            view only answers. Each is called by its pack and its name, as in `diario
+            plants water`; over HTTP by POST .../commands/plants.water, or GET .../views/plants.due.
             """,
         options: [.json],
         examples: ["diario commands": "all of them"],
-        run: { try PackCommand.list($0, of: nil) }
+        run: { try PackCommand.list($0) }
     )
 
-    /// The command that `words` begin with; nil if their first one is not the name of such a pack.
-    static func ofPack(_ words: [String]) throws -> (command: Command, rest: [String])? {
-        guard let first = words.first, PackSource.builtInNames.contains(first) else { return nil }
+    /// The command that `words` begin with; nil if their first one is no name of a pack.
+    static func ofPack(
+        _ words: [String],
+        _ packsInUse: () -> [Pack]
+    ) throws -> (command: Command, rest: [String])? {
+        guard let first = words.first else { return nil }
+        let own = try PackSource.builtIn().first { $0.name == first }
+        let inUse = own == nil ? packsInUse().first { $0.name == first } : nil
+        guard let pack = own ?? inUse else { return nil }
         let rest = words.dropFirst()
         guard let name = rest.first, !name.hasPrefix("-") else {
-            return (PackCommand.overview(of: first), Array(rest))
+            return (PackCommand.overview(of: pack), Array(rest))
         }
         if let command = Command.named("\(first) \(name)") {
             return (command, Array(rest.dropFirst()))
         }
-        guard let pack = try PackSource.builtIn().first(where: { $0.name == first }) else {
-            return nil
-        }
         if let declaration = pack.declarations.first(where: { $0.shortName == name }) {
             return (PackCommand.command(for: declaration), Array(rest.dropFirst()))
         }
-        if let query = pack.sql.queries.first(where: { $0.name == name }) {
-            return (PackCommand.command(for: query, of: first), Array(rest.dropFirst()))
+        // A space may use another version of a pack that comes with the program.
+        let others = own == nil ? [] : packsInUse().filter { $0.name == first }
+        let queries = pack.sql.queries + others.flatMap(\.sql.queries)
+        if let query = queries.first(where: { $0.name == name }) {
+            return (PackCommand.command(for: query, of: pack), Array(rest.dropFirst()))
         }
         let known =
             pack.declarations.map { String($0.shortName) } + pack.sql.queries.map(\.name)
@@ -59,17 +66,17 @@ extension Command {
 
 /// The commands, views and queries of a pack that the program carries.
 enum PackCommand {
-    fileprivate static func overview(of pack: String) -> Command {
+    fileprivate static func overview(of pack: Pack) -> Command {
         Command(
-            pack,
-            "list the commands, views and queries of the pack \(pack)",
+            pack.name,
+            "list the commands, views and queries of the pack \(pack.name)",
             details: """
-                Lists the commands, views and queries of the pack \(pack), as they are called. Each
-                has a help of its own: diario \(pack) NAME --help.
+                Lists the commands, views and queries of the pack \(pack.name), as they are called.
+                Each has a help of its own: diario \(pack.name) NAME --help.
                 """,
             options: [.json],
-            examples: ["diario \(pack)": "all of them"],
-            run: { try list($0, of: pack) }
+            examples: ["diario \(pack.name)": "all of them"],
+            run: { try list([pack], $0) }
         )
     }
 
@@ -94,12 +101,7 @@ enum PackCommand {
             ]
         }
         options += [
-            .choice(
-                "language",
-                Language.allCases.map(\.rawValue),
-                "of the texts; else that of LANG"
-            ),
-            .json, .noProgress,
+            .language, .json, .noProgress,
         ]
         var details = declaration.description.english + "\n\n"
         if isCommand {
@@ -117,7 +119,8 @@ enum PackCommand {
         if !declaration.fileOptions.isEmpty {
             details +=
                 "\n\nA picture is written anew, without place, time and camera, and stored beside "
-                + "the events before the call; its size in pixels need not be given."
+                + "the events before the call. Its size, and its day if it says one, need not be "
+                + "given."
         }
         details += "\n\nNumbers may have a comma or a point. A list of points is \"x,y x,y\"."
         return Command(
@@ -125,9 +128,21 @@ enum PackCommand {
             declaration.description.english,
             details: details,
             options: options,
-            examples: ["diario \(name) --input call.json --json": "for a program"],
+            examples: [
+                example(of: declaration, name): "with what it needs",
+                "diario \(name) --input call.json --json": "for a program",
+            ],
             run: { try run($0, declaration) }
         )
+    }
+
+    /// A call with each option that is required.
+    private static func example(of declaration: Declaration, _ name: String) -> String {
+        let required = declaration.optionTexts.filter { text in
+            declaration.input.fields.contains { $0.name == text.field && $0.isRequired }
+        }
+        let words = required.map { $0.isFlag ? "--\($0.name)" : "--\($0.name) \($0.sample)" }
+        return (["diario \(name)"] + words).joined(separator: " ")
     }
 
     private static func option(
@@ -139,6 +154,10 @@ enum PackCommand {
         let description = declaration.description(of: text.field)?.english
         var summary = [title, description].compactMap { $0 }.joined(separator: ": ")
         if summary.isEmpty { summary = "the field \(text.field)" }
+        // The few that fit stand beside the name.
+        if text.choices.count > 4 {
+            summary += ": one of \(text.choices.joined(separator: ", "))"
+        }
         if field?.isRequired == true { summary += " (required)" }
         if text.isFlag { return .flag(text.name, summary) }
         let spellings =
@@ -154,9 +173,8 @@ enum PackCommand {
 
     private static func run(_ call: Invocation, _ declaration: Declaration) throws {
         var wanted = Call(declaration.name, try input(call, declaration))
-        wanted.language =
-            call.value("language").flatMap { Language(tag: $0) }
-            ?? EnvironmentVariable.language.value.flatMap { Language(tag: $0) } ?? .english
+        wanted.language = call.language ?? .usual
+        wanted.isLanguageUsual = call.language == nil
         guard declaration.kind == .command else {
             return try asking(call, declaration) { space in
                 wanted.actor = try space.defaultActor()
@@ -183,6 +201,9 @@ enum PackCommand {
                     stored.append(
                         try file.put(for: blob, of: declaration.input, into: &values, in: space)
                     )
+                    if file.day == nil, let remark = declaration.dayRemark(values) {
+                        call.remark(remark)
+                    }
                 }
                 if !files.isEmpty { wanted.input = values.json }
                 try answer(wanted, declaration, call, in: space)
@@ -249,7 +270,7 @@ enum PackCommand {
         let answer: CallAnswer
         do {
             answer = try call.withBar("Following the log", unit: "events") { bar in
-                try models.call(wanted, of: Domains.all) { _, done, total in
+                try models.call(wanted, of: App.domains) { _, done, total in
                     bar.update(done: done, total: total)
                 }
             }
@@ -257,6 +278,8 @@ enum PackCommand {
             try call.errors.json(error.ruleFields)
             try call.errors.flush()
             throw Failure.found
+        } catch let error as DiarioError where error.kind == .rule {
+            throw Failure.failed(error.told(by: declaration.optionTexts))
         }
         for note in models.notes { call.remark(note) }
         guard !call.isJSON else {
@@ -266,13 +289,22 @@ enum PackCommand {
         try print(answer, declaration, call)
     }
 
-    /// The result, a field a line; without one, the origins of what was recorded.
+    /// What the result says in sentences, else its fields, one a line; without a result, the
+    /// origins of what was recorded.
     private static func print(
         _ answer: CallAnswer,
         _ declaration: Declaration,
         _ call: Invocation
     ) throws {
         let result = try JSON.parse(answer.result).value
+        if case .array(let lines)? = result.member(Declaration.textField)?.item.value {
+            for line in lines {
+                if case .string(let text) = line.value {
+                    try call.output.line(CellText.oneLine(text))
+                }
+            }
+            return
+        }
         let fields = declaration.result.fieldIndicesAsWritten.map { declaration.result.fields[$0] }
         let members = fields.compactMap { result.member($0.name) }
         guard !members.isEmpty else {
@@ -294,42 +326,18 @@ enum PackCommand {
         }
     }
 
-    // MARK: A query
-
-    fileprivate static func command(for query: PackQuery, of pack: String) -> Command {
-        let options = query.parameters.map { parameter in
-            CommandOption.value(
-                "\(parameter.name) \(parameter.kind.rawValue)",
-                parameter.fallback.map { "else \($0)" } ?? "the parameter \(parameter.name)"
-            )
-        }
-        let own = Set(options.map(\.name))
-        return Command(
-            "\(pack) \(query.name)",
-            query.title,
-            details: query.title + "\n\nThe same as: diario query \(pack).\(query.name)",
-            options: options
-                + CommandOption.answers.filter { $0.name != "param" && !own.contains($0.name) },
-            examples: ["diario \(pack) \(query.name) --json": "for a program"],
-            run: { call in
-                var values: [String: String] = [:]
-                for parameter in query.parameters {
-                    if let text = call.value(parameter.name) { values[parameter.name] = text }
-                }
-                try QueryCommand.ask(.named("\(pack).\(query.name)", values), call)
-            }
-        )
-    }
-
     // MARK: The list
 
-    static func list(_ call: Invocation, of pack: String?) throws {
-        var packs: [Pack] = []
-        if pack == nil, (try? call.location.find()) != nil {
-            try call.reading { packs = $0.packs }
-        } else {
-            packs = try PackSource.builtIn().filter { pack == nil || $0.name == pack }
+    static func list(_ call: Invocation) throws {
+        guard (try? call.location.find()) != nil else {
+            return try list(PackSource.builtIn(), call)
         }
+        var packs: [Pack] = []
+        try call.reading { packs = $0.packs }
+        try list(packs, call)
+    }
+
+    private static func list(_ packs: [Pack], _ call: Invocation) throws {
         if call.isJSON {
             return try call.output.json(
                 packs.flatMap(\.declarations).map { JSONText(bytes: $0.json) }
@@ -369,11 +377,30 @@ enum PackCommand {
 }
 
 extension DiarioError {
+    /// A broken rule, in which a field is called as its option is.
+    fileprivate func told(by options: [OptionText]) -> String {
+        let text = [message, remedy].compactMap { $0 }.joined(separator: " ")
+        guard let option = options.first(where: { $0.field == field }) else { return text }
+        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        return words.map { $0 == option.field ? "--\(option.name)" : String($0) }
+            .joined(separator: " ")
+    }
+
     /// A broken rule, for programs.
     fileprivate var ruleFields: Fields {
         [
             "rule": ifKnown(rule), "field": ifKnown(field), "value": ifKnown(value),
             "message": message, "remedy": ifKnown(remedy),
         ]
+    }
+}
+
+extension Declaration {
+    /// What to say of a picture without a day; nil if nobody asks for one.
+    fileprivate func dayRemark(_ values: CommandValues) -> String? {
+        guard input.fieldIndex("takenOn") != nil, values["takenOn"] == nil,
+            values["takenAt"] == nil
+        else { return nil }
+        return "the picture does not say its day, so today is taken; else give --taken-on DATE"
     }
 }

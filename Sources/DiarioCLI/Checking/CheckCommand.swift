@@ -1,5 +1,6 @@
 import Diario
 import DiarioCrypto
+import DiarioHost
 
 extension Command {
     static let check = Command(

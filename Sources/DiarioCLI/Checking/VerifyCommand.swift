@@ -1,6 +1,7 @@
 import Diario
 import DiarioCore
 import DiarioCrypto
+import DiarioHost
 import DiarioServer
 
 extension Command {

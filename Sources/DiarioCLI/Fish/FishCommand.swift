@@ -1,6 +1,7 @@
 #if canImport(Darwin)
 import Darwin
 #else
+import DiarioHost
 import Glibc
 #endif
 import Diario
@@ -11,6 +12,8 @@ import DiarioPictures
 import DiarioSchema
 
 extension Command {
+    static let ofFish = [fishExport, fishImport, fishSimulate, fishCoin, fishPictures]
+
     static let fishSimulate = Command(
         "fish simulate",
         "measure fish that the program makes up, by each method",

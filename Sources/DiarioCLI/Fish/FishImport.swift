@@ -1,13 +1,9 @@
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
 import Diario
 import DiarioCore
 import DiarioCrypto
 import DiarioFish
 import DiarioHTTP
+import DiarioHost
 import DiarioSchema
 
 extension Command {
@@ -22,8 +18,12 @@ extension Command {
             Semicolons or tabs may stand for the commas. Columns with other names are passed over.
 
             Each row is taken once, however often it is imported, and by whatever device. Rows that
-            cannot be taken are listed on stderr with their lines and reasons, and the others are
-            taken; the exit code is 1 then. Correct the file and import it again.
+            are alike are one fish each: the second one of a file is known by being the second. If
+            two files have rows of one day, import the second one with --more, or its rows that are
+            alike in the first one are passed over.
+
+            Rows that cannot be taken are listed on stderr with their lines and reasons, and the
+            others are taken; the exit code is 1 then. Correct the file and import it again.
 
             A row without a day is of the day of --on, and of today if that is not given: the answer
             for the season has to follow from it. What a row was judged by holds, if it says so;
@@ -33,13 +33,10 @@ extension Command {
         options: [
             .choice("unit", ["mm", "cm"], "of lengths without one (default mm)"),
             .value("on DATE", "the day of rows that have none; else today"),
+            .flag("more", "a further file of its days: none of its rows is in the others"),
             .value("actor ID", "who imports; else that of `diario actor set`"),
             .flag("dry-run", "only say what would be taken"),
-            .choice(
-                "language",
-                Language.allCases.map(\.rawValue),
-                "of the reasons; else that of LANG"
-            ),
+            .language,
             .json, .noProgress,
         ],
         examples: [
@@ -57,6 +54,8 @@ struct FishImport {
     /// Rows that one call of the command takes.
     private static let rowCountMax = 250
     private static let readSize = 256 * 1024
+    /// The characters of a file's name in the name of an import; its hash stands behind it.
+    private static let labelSizeMax = 47
     /// The number of refused rows that are listed.
     private static let listedCountMax = 1000
 
@@ -73,12 +72,15 @@ struct FishImport {
 
     func run() throws {
         let file = call.operands[0]
-        let descriptor = try open(file)
+        let opened = file == "-" ? try InputFile.spooled() : try InputFile.open(file)
         let name = file == "-" ? "the input" : CellText.oneLine(file)
         var input = CommandValues()
         let label = file == "-" ? "input" : InputFile.split(file).name
-        input.set("importId", String(label.unicodeScalars.prefix(64)))
+        input.set("importId", try Self.importID(label, opened))
         input.set("unit", try call.fishUnit().rawValue)
+        if call.has("more") { input.set("more", true) }
+        // Of one day, also past midnight.
+        input.set("on", Fish.day(at: .now))
         if let text = call.value("on") {
             guard let day = CivilDay(text: text) else {
                 throw Failure.usage(
@@ -90,35 +92,39 @@ struct FishImport {
         }
         var wanted = Call("fish.report.import", [])
         wanted.isDryRun = call.has("dry-run")
-        wanted.language =
-            call.value("language").flatMap { Language(tag: $0) }
-            ?? EnvironmentVariable.language.value.flatMap { Language(tag: $0) } ?? .english
         try (wanted.isDryRun ? call.reading : call.writing) { space in
             wanted.actor = try call.value("actor") ?? space.defaultActor()
             let models = try ReadModels(space)
+            let preferred = try models.language(of: wanted.actor, in: "fish", of: App.domains)
+            wanted.language = call.language ?? preferred ?? .usual
             let sums = try call.withBar("Importing", unit: "bytes") { bar in
-                try take(descriptor, name, models, wanted, input, bar)
+                try take(opened, name, models, wanted, input, bar)
             }
             try tell(sums, wanted)
         }
     }
 
-    private func open(_ file: String) throws -> Int32 {
-        guard file != "-" else { return 0 }
-        let shown = CellText.oneLine(file)
-        guard !SystemCall.isDirectory(file) else {
-            throw Failure.failed("\(shown) is a folder. Give a file")
+    /// The name of an import of this file: another one has another name, whatever it is called.
+    private static func importID(_ label: String, _ file: OpenedFile) throws -> String {
+        var hasher = SHA256Hasher()
+        var offset: Int64 = 0
+        while let bytes = try part(of: file, at: offset) {
+            hasher.update(bytes.span)
+            offset += Int64(bytes.count)
         }
-        switch SystemCall.open(file) {
-        case .done(let descriptor): return Int32(descriptor)
-        case .failed(let code):
-            throw Failure.failed("cannot read \(shown): \(SystemCall.text(ofCode: code))")
-        }
+        let name = String(label.unicodeScalars.prefix(labelSizeMax))
+        return "\(name)-\(hasher.finalize().text.prefix(16))"
+    }
+
+    /// The bytes of a file from an offset on; nil at its end.
+    private static func part(of file: OpenedFile, at offset: Int64) throws -> [UInt8]? {
+        let bytes = try InputFile.bytes(of: file, from: offset, countMax: readSize)
+        return bytes.isEmpty ? nil : bytes
     }
 
     /// Reads the file to its end, and calls the command for some rows at a time.
     private func take(
-        _ descriptor: Int32,
+        _ file: OpenedFile,
         _ name: String,
         _ models: ReadModels,
         _ wanted: Call,
@@ -128,23 +134,17 @@ struct FishImport {
         var sums = Sums()
         var reader = ReportReader()
         var rows: [ReportRow] = []
-        var size: UInt64 = 0
+        var ordinals = RowOrdinals()
+        var size: Int64 = 0
         var isAtEnd = false
         while !isAtEnd {
-            var bytes: [UInt8] = []
-            switch SystemCall.read(descriptor, into: &bytes, count: Self.readSize) {
-            case .done(0):
+            if let bytes = try Self.part(of: file, at: size) {
+                reader.add(bytes)
+                size += Int64(bytes.count)
+            } else {
                 reader.finish()
                 isAtEnd = true
-            case .done: reader.add(bytes)
-            case .failed(EINTR): continue
-            case .failed(EAGAIN):
-                _ = SystemCall.wait(readable: [descriptor], milliseconds: 1000)
-                continue
-            case .failed(let code):
-                throw Failure.failed("cannot read \(name): \(SystemCall.text(ofCode: code))")
             }
-            size += UInt64(bytes.count)
             do {
                 while let found = try reader.next() {
                     switch found {
@@ -161,8 +161,8 @@ struct FishImport {
                         )
                     }
                     guard rows.count == Self.rowCountMax else { continue }
-                    try record(&rows, models, wanted, input, &sums, bar)
-                    bar.update(done: size, total: nil)
+                    try record(&rows, &ordinals, models, wanted, input, &sums, bar)
+                    bar.update(done: UInt64(size), total: nil)
                 }
             } catch let broken as BrokenRule {
                 bar.finish()
@@ -172,7 +172,7 @@ struct FishImport {
                 )
             }
         }
-        try record(&rows, models, wanted, input, &sums, bar)
+        try record(&rows, &ordinals, models, wanted, input, &sums, bar)
         sums.unknownNames = reader.unknownNames
         return sums
     }
@@ -180,6 +180,7 @@ struct FishImport {
     /// Calls the command for these rows, and forgets them.
     private func record(
         _ rows: inout [ReportRow],
+        _ ordinals: inout RowOrdinals,
         _ models: ReadModels,
         _ wanted: Call,
         _ input: CommandValues,
@@ -188,21 +189,17 @@ struct FishImport {
     ) throws {
         guard !rows.isEmpty else { return }
         var (call, input) = (wanted, input)
-        input.set(
-            "rows",
-            to: .array(
-                of: rows.map { row in
-                    let text = row.hashedBytes
-                    var hash: [UInt8] = []
-                    SHA256.hash(text.span).append(to: &hash)
-                    return row.values(sha256: hash)
-                }
-            )
-        )
+        var values: [JSON] = []
+        for row in rows {
+            let text = row.hashedBytes
+            let hash = SHA256.hash(text.span).bytes
+            values.append(row.values(sha256: hash, ordinal: ordinals.next(sha256: hash)))
+        }
+        input.set("rows", to: .array(of: values))
         call.input = input.json
         rows.removeAll(keepingCapacity: true)
-        let answer = try models.call(call, of: Domains.all)
-        let result = Fish.ReportImport.Result(
+        let answer = try models.call(call, of: App.domains)
+        let result = try Fish.ReportImport.Result(
             from: CommandValues(try JSON.parse(answer.result).value)
         )
         sums.imported += result.imported
@@ -265,6 +262,9 @@ struct FishImport {
         try call.answer("\(would) \(reports)\(known)\(refused)", fields)
         try call.output.flush()
         if !call.isJSON {
+            if sums.known > 0, !call.has("more") {
+                call.remark("rows that are like those of another file of that day: --more")
+            }
             if !sums.unknownNames.isEmpty {
                 let names = sums.unknownNames.joined(separator: ", ")
                 call.remark("columns that were passed over: \(CellText.oneLine(names))")

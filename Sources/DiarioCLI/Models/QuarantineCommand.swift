@@ -1,4 +1,5 @@
 import Diario
+import DiarioHost
 
 extension Command {
     static let quarantineList = Command(

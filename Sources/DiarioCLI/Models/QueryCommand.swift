@@ -1,5 +1,6 @@
 import Diario
 import DiarioCore
+import DiarioHost
 import DiarioSchema
 
 extension Command {
@@ -14,17 +15,20 @@ extension Command {
             goes on.
 
             Without NAME it lists the queries. If several packs have a query of that name, say
-            PACK.NAME.
+            PACK.NAME. A parameter is also an option, as in --species-id for speciesId:
+            `diario query NAME --help` shows those of a query.
 
             A note on stderr says if events are in quarantine, so that the answer lacks them, and if
             there are more rows than --limit. Without --limit, more than
             \(Limits.queryRowCountMax) rows are an error.
 
             On a terminal the answer is a table; in a pipe each row is a line with tabs between the
-            columns, and - for NULL. With --json it is a list of objects; bytes are base64.
+            columns, and - for NULL. With --json it is a list of objects; bytes are base64. With
+            --language there are words for codes, as the pack has them. An answer with a column
+            `text`, as of a guide, is for reading: on a terminal nothing of it is cut.
             """,
         options: CommandOption.answers + [
-            .flag("names", "without NAME: only the names, one a line")
+            .language, .flag("names", "without NAME: only the names, one a line"),
         ],
         examples: [
             "diario query": "the queries there are",
@@ -39,7 +43,7 @@ extension Command {
         takes: [.one("QUERY|-")],
         details: """
             Sees the tables of all packs (of at most 10 in one query), each under its own name, and
-            with that of its pack in front where two have the same: fish.report. It may only read:
+            with that of its pack in front where two have the same: meals.food. It may only read:
             SQLite with its functions, but for json_patch, snippet and extensions.
 
             With - the query is read from the input, as in `diario sql - < query.sql`.
@@ -70,13 +74,18 @@ extension CommandOption {
         .flag("csv", "print comma-separated values"),
         .noProgress,
     ]
+    static let language = value(
+        "language TAG",
+        "of words and texts, as in it or de-CH; else the user's, or that of LANG"
+    )
 }
 
 /// The commands `diario query` and `diario sql`.
 enum QueryCommand {
     static func run(_ call: Invocation) throws {
         guard let name = call.arguments.operands.first else {
-            for option in ["param", "csv", "limit", "timeout"] where call.arguments.has(option) {
+            let others = ["param", "csv", "limit", "timeout", "language"]
+            for option in others where call.arguments.has(option) {
                 throw Failure.usage(
                     "--\(option) goes with the name of a query; `diario query` lists them"
                 )
@@ -86,21 +95,26 @@ enum QueryCommand {
         guard !call.arguments.has("names") else {
             throw Failure.usage("--names lists the queries; give it, or the name of one")
         }
-        try ask(.named(name, try parameters(call)), call)
+        try ask(.named(name, try parameters(call)), call, hasWords: call.language != nil)
     }
 
     static func sql(_ call: Invocation) throws {
         try ask(.sql(try statement(call), texts: try parameters(call)), call)
     }
 
-    static func ask(_ question: Question, _ call: Invocation) throws {
+    static func ask(
+        _ question: Question,
+        _ call: Invocation,
+        hasWords: Bool = false
+    ) throws {
         try call.refuseBoth("json", "csv")
         let limit = try call.arguments.count("limit", from: 1)
         let seconds = try call.arguments.count("timeout", from: 1)
         try withModels(call) { models, bar in
+            let (language, words) = try telling(question, hasWords, call, models)
             let prepared: PreparedQuestion
             do throws(DiarioError) {
-                prepared = try models.ask(question) { _, done, total in
+                prepared = try models.ask(question, in: language) { _, done, total in
                     bar.update(done: done, total: total)
                 }
             } catch {
@@ -120,9 +134,23 @@ enum QueryCommand {
                 rowRemedy: ", or allow more with --limit",
                 timeRemedy: ", or allow more with --timeout"
             ) { ContinuousClock.now > end }
-            try print(answer, limit, call)
+            try print(answer, limit, words, call)
             try remarkQuarantine(call, models, prepared.named)
         }
+    }
+
+    /// The language of an answer, if the query has to know it or there are words, and the words.
+    private static func telling(
+        _ question: Question,
+        _ hasWords: Bool,
+        _ call: Invocation,
+        _ models: ReadModels
+    ) throws -> (Language?, AnswerWords?) {
+        guard case .named(let name, _) = question, let (pack, query) = try? models.query(name),
+            hasWords || query.takesLanguage
+        else { return (nil, nil) }
+        let language = try call.language(of: pack.name, models)
+        return (language, hasWords ? AnswerWords(query, of: pack, in: language) : nil)
     }
 
     /// Opens the space and its read models, with a bar for following the log.
@@ -173,7 +201,8 @@ enum QueryCommand {
         return text
     }
 
-    private static func parameters(_ call: Invocation) throws -> [String: String] {
+    /// The values of --param.
+    static func parameters(_ call: Invocation) throws -> [String: String] {
         var values: [String: String] = [:]
         for text in call.arguments.all("param") {
             guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
@@ -194,10 +223,11 @@ enum QueryCommand {
     private static func print(
         _ answer: Answer,
         _ limit: UInt64?,
+        _ words: AnswerWords?,
         _ call: Invocation
     ) throws {
         if call.isJSON { try answer.checkNames() }
-        var printer = try AnswerPrinter(answer.columns, call)
+        var printer = try AnswerPrinter(answer.columns, words, call)
         var (rest, hasMore) = (limit ?? .max, false)
         while !hasMore, let row = try answer.next() {
             hasMore = rest == 0
@@ -233,7 +263,7 @@ enum QueryCommand {
                 ],
                 found.map { pack, query in
                     let parameters = query.parameters.map { parameter in
-                        "\(parameter.name) \(parameter.kind.rawValue)"
+                        "\(parameter.name) \(parameter.values.text)"
                             + (parameter.fallback.map { " = \($0)" } ?? "")
                     }
                     return [

@@ -1,5 +1,6 @@
 import Diario
 import DiarioCrypto
+import DiarioHost
 import DiarioSchema
 
 extension Command {

@@ -1,5 +1,6 @@
 import Diario
 import DiarioCrypto
+import DiarioHost
 import DiarioSchema
 
 extension Command {
@@ -41,7 +42,7 @@ extension Command {
             and answer, and for the parameters of its queries.
             """,
         options: [.flag("typescript", "types of TypeScript (required)")],
-        examples: ["diario schema types fish --typescript > fish.ts": "for a page"],
+        examples: ["diario schema types meals --typescript > meals.ts": "for a page"],
         run: { try SchemaCommand.types($0) }
     )
 
@@ -83,16 +84,20 @@ enum SchemaCommand {
     static func check(_ call: Invocation) throws {
         let folder = call.arguments.operands[0]
         let problems = try PackSource.problems(folder: folder)
+        let gaps =
+            problems.isEmpty
+            ? try PackSource.load(folders: [folder]).flatMap { $0.texts.gaps } : []
         if call.isJSON {
-            try call.output.json(
-                problems.map { problem -> Fields in
-                    [
-                        "file": problem.file, "line": ifKnown(problem.line), "rule": problem.rule,
-                        "message": problem.message,
-                    ]
-                }
-            )
+            func fields(_ problem: PackProblem) -> Fields {
+                [
+                    "file": problem.file, "line": ifKnown(problem.line), "rule": problem.rule,
+                    "message": problem.message,
+                ]
+            }
+            let answer: Fields = ["problems": problems.map(fields), "gaps": gaps.map(fields)]
+            try call.output.json(answer)
         } else {
+            for gap in gaps { call.remark(CellText.oneLine(gap.description)) }
             for problem in problems { try call.output.line(CellText.oneLine(problem.description)) }
             if problems.isEmpty { try call.output.line("\(CellText.oneLine(folder)): no problems") }
         }

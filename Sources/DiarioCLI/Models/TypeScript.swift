@@ -41,7 +41,49 @@ struct TypeScript {
             line("export interface \(base)Result \(form(forms.result, depth: 0))")
         }
         appendTables()
+        appendTexts()
         return text
+    }
+
+    /// The rules of its commands, and what a file of its texts holds.
+    private mutating func appendTexts() {
+        guard !pack.texts.isEmpty else { return }
+        let rules = pack.texts.names(in: "rules")
+        if !rules.isEmpty {
+            line()
+            line("export type \(name("rule")) =\(union(rules.map(\.name), depth: 0));")
+        }
+        let sections = [
+            ("commands", "string | { title?: string; help?: string }"),
+            ("fields", "string | { title?: string; help?: string }"), ("types", nil),
+            ("rules", "{ message: string; remedy: string }"), ("words", "string"),
+            ("units", "string"),
+        ]
+        line()
+        comment("A file of texts. English has all of them; other languages may lack some.")
+        line("export interface \(name("texts")) {")
+        for (section, value) in sections {
+            let names = pack.texts.names(in: section)
+            guard !names.isEmpty else { continue }
+            if let value {
+                let keys = section == "rules" ? name("rule") : union(names.map(\.name), depth: 1)
+                line("  \(section): Record<\(keys), \(value)>;")
+                continue
+            }
+            line("  \(section): {")
+            for (type, entries) in names {
+                let values = entries.map { String($0.key.dropFirst("types/\(type)/".count)) }
+                line("    \(type): Record<\(union(values, depth: 2)), string>;")
+            }
+            line("  };")
+        }
+        line("}")
+    }
+
+    /// One of these texts, each on a line of its own.
+    private func union(_ texts: [String], depth: Int) -> String {
+        let margin = String(repeating: "  ", count: depth + 1)
+        return texts.map { "\n\(margin)| \"\($0)\"" }.joined()
     }
 
     /// Which type belongs to which name.
@@ -59,11 +101,13 @@ struct TypeScript {
             pack.sql.queries.map { query in
                 let parameters = query.parameters.map { parameter in
                     let mark = parameter.fallback == nil ? "" : "?"
-                    return "\(parameter.name)\(mark): \(Self.type(of: parameter.kind))"
+                    return "\(parameter.name)\(mark): \(form(parameter.values.schema, depth: 1))"
                 }
+                let asked =
+                    parameters.isEmpty ? "{}" : "{ \(parameters.joined(separator: "; ")) }"
                 return (
                     "\"\(pack.name).\(query.name)\"",
-                    parameters.isEmpty ? "{}" : "{ \(parameters.joined(separator: "; ")) }"
+                    "{\n    parameters: \(asked);\n    row: \(row(of: query));\n  }"
                 )
             }
         )
@@ -96,12 +140,13 @@ struct TypeScript {
             .map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
     }
 
-    private static func type(of kind: PackQuery.Kind) -> String {
-        switch kind {
-        case .integer, .real: "number"
-        case .text, .date, .blob: "string"
-        case .boolean: "boolean"
+    private func row(of query: PackQuery) -> String {
+        guard let columns = query.columns else { return "Record<string, unknown>" }
+        let lines = columns.map { column in
+            let type = form(column.values.schema, depth: 3)
+            return "      \(column.name): \(type)\(column.mayBeNull ? " | null" : "");\n"
         }
+        return "{\n\(lines.joined())    }"
     }
 
     /// The type for a schema.

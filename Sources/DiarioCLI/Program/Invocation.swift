@@ -1,4 +1,6 @@
 import Diario
+import DiarioHost
+import DiarioSchema
 
 /// A command as it was called: its words, its space, and the places for its results.
 struct Invocation {
@@ -19,25 +21,47 @@ struct Invocation {
         self.arguments = arguments
         self.output = output
         self.errors = errors
-        location = SpaceLocation(
-            chosen: global.value("C"),
-            environment: EnvironmentVariable.directory.value,
-            current: SystemCall.currentDirectory(),
-            owners: global.has("trust-owner")
-                ? nil
-                : SpaceLocation.owners(
-                    user: SystemCall.user(),
-                    caller: EnvironmentVariable.caller.value
-                )
-        )
-        choice = SpaceChoice(
-            text: global.value("space"),
-            command: arguments.command.name,
-            directory: global.value("C")
-        )
+        (location, choice) = Self.place(global, command: arguments.command.name)
         hidesProgress =
             global.has("no-progress") || EnvironmentVariable.noProgress.isSet
             || EnvironmentVariable.terminal.value == "dumb"
+    }
+
+    /// Where the space is, and which one it is, by the options before a command.
+    private static func place(
+        _ global: GlobalArguments,
+        command: String
+    ) -> (SpaceLocation, SpaceChoice) {
+        let owners =
+            global.has("trust-owner")
+            ? nil
+            : SpaceLocation.owners(
+                user: SystemCall.user(),
+                caller: EnvironmentVariable.caller.value
+            )
+        let location = SpaceLocation(
+            chosen: global.value("C"),
+            environment: EnvironmentVariable.directory.value,
+            current: SystemCall.currentDirectory(),
+            owners: owners
+        )
+        let choice = SpaceChoice(
+            text: global.value("space"),
+            command: command,
+            directory: global.value("C")
+        )
+        return (location, choice)
+    }
+
+    /// The packs that the space uses, for the command that `global` stands in front of; none where
+    /// there is no space.
+    static func packsInUse(after global: GlobalArguments) -> [Pack] {
+        let (location, choice) = place(global, command: global.rest.first ?? "")
+        guard let folder = try? location.find(),
+            let space = try? choice.openToRead(in: folder)
+        else { return [] }
+        defer { try? space.close() }
+        return space.packs
     }
 
     var command: Command { arguments.command }

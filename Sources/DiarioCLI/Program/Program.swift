@@ -52,7 +52,9 @@ enum Program {
         {
             return try output.line(text)
         }
-        let (command, rest) = try Command.find(global.rest)
+        let (command, rest) = try Command.find(global.rest) {
+            Invocation.packsInUse(after: global)
+        }
         let arguments = try Arguments(rest, of: command)
         if arguments.wantsHelp {
             return try output.line(HelpText.command(command, width: output.width))

@@ -1,5 +1,6 @@
 import Diario
 import DiarioCore
+import DiarioHost
 import DiarioServer
 
 /// The space of a folder that a command is about: the one of `--space`, else the only one.

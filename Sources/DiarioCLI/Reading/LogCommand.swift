@@ -27,8 +27,8 @@ extension Command {
         ],
         examples: [
             "diario log --limit 10": "the last ten events",
-            "diario log --type fish. --since 2026-05-01 --json":
-                "the events of the pack fish since May, as JSON",
+            "diario log --type meals. --since 2026-05-01 --json":
+                "the events of the pack meals since May, as JSON",
         ],
         run: { try LogCommand.run($0) }
     )

@@ -1,4 +1,5 @@
 import Diario
+import DiarioHost
 import DiarioSchema
 
 extension Command {

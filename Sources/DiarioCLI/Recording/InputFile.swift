@@ -1,6 +1,7 @@
 #if canImport(Darwin)
 import Darwin
 #else
+import DiarioHost
 import Glibc
 #endif
 import Diario

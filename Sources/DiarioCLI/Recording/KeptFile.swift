@@ -17,6 +17,9 @@ struct KeptFile {
     let type: String
     /// In pixels; nil unless it is a photo that was read.
     let extent: (width: Int, height: Int)?
+    /// The day on which a photo was taken, by its metadata, which are taken out; nil if it says
+    /// none.
+    let day: CivilDay?
 
     /// The media type of a file by the end of its name; nil if that says nothing.
     static func type(of path: String) -> String? {
@@ -24,29 +27,19 @@ struct KeptFile {
     }
 
     private init(bytes: [UInt8], type: String, extent: (width: Int, height: Int)?) {
-        (self.bytes, self.type, self.extent) = (bytes, type, extent)
+        (self.bytes, self.type, self.extent, day) = (bytes, type, extent, nil)
     }
 
-    /// Reads a photo and writes it anew.
-    ///
-    /// One of a type that is not read is kept as it is, with a remark; `given` is its media type
-    /// where the name of the file does not tell it.
-    init(photo path: String, type given: String? = nil, _ call: Invocation) throws {
+    /// Reads a photo and writes it anew; one of a type that is not read would keep its metadata, so
+    /// it is refused.
+    init(photo path: String, _ call: Invocation) throws {
         let file = try call.contents(of: path, "the photo", sizeMax: Self.sizeMax)
         do {
             let photo = try Photo.rewritten(file)
             (bytes, type) = (photo.bytes, photo.type.mediaType)
-            extent = (photo.width, photo.height)
+            (extent, day) = ((photo.width, photo.height), photo.day)
         } catch {
-            let name = CellText.oneLine(path)
-            guard case .otherType = error, let type = given ?? Self.type(of: path),
-                type.hasPrefix("image/"), !["image/jpeg", "image/png"].contains(type)
-            else { throw Failure.failed("\(name): \(error.message)") }
-            call.remark(
-                "\(name) is kept as it is, with place, time and camera if they are in it: pictures "
-                    + "of the type \(type) are not read"
-            )
-            (bytes, self.type, extent) = (file, type, nil)
+            throw Failure.failed("\(CellText.oneLine(path)): \(error.message)")
         }
     }
 
@@ -73,8 +66,8 @@ struct KeptFile {
         }
     }
 
-    /// Stores it, and gives the values of the fields of `blob`, and its size in pixels where the
-    /// form has fields for that without a value.
+    /// Stores it, and gives the values of the fields of `blob`, and its size in pixels and its day
+    /// where the form has fields for that without a value.
     func put(
         for blob: BlobField,
         of form: EventType,
@@ -90,6 +83,9 @@ struct KeptFile {
         for (name, value) in [("widthPx", extent?.width), ("heightPx", extent?.height)]
         where form.fieldIndex(name) != nil && values[name] == nil {
             values.set(name, value.map { Int64($0) })
+        }
+        if form.fieldIndex("takenOn") != nil, values["takenOn"] == nil, values["takenAt"] == nil {
+            values.set("takenOn", day)
         }
         return put
     }

@@ -1,5 +1,6 @@
 import Diario
 import DiarioHTTP
+import DiarioHost
 import DiarioSchema
 import DiarioServer
 
@@ -23,14 +24,9 @@ extension Command {
             the files of --tls-cert and --tls-key again, for connections that begin after it; if
             they cannot be used, the server says so and keeps what it has.
 
-            With --legacy-fish it also answers the old app of the pack fish at
-            /fish/handleFishes.php and /fish/handleReport.php, as schema/fish/README.md says. That
-            app has no token, so only this machine may ask, for example a proxy on it, unless
-            --legacy-open lets everybody record reports who reaches the server.
-
             Tokens are as good as passwords. Between machines use TLS, with --tls-cert and --tls-key
             or by a proxy in front, and let the server listen on 127.0.0.1 behind it.
-            """,
+            """ + App.connectors.map { "\n\n" + $0.details }.joined(),
         options: [
             .data,
             .value(
@@ -45,22 +41,17 @@ extension Command {
             ),
             .value("tls-cert FILE", "the certificate in PEM, with those that vouch for it", .file),
             .value("tls-key FILE", "its key in PEM, without a password", .file),
-            .value("legacy-fish SPACE", "answer the old app of the pack fish from this space"),
-            .flag("legacy-open", "with --legacy-fish: also on other machines, without a token"),
-            .choice("legacy-unit", ["mm", "cm"], "with --legacy-fish: its unit of length (mm)"),
             .choice(
                 "log",
                 ["quiet", "requests"],
                 "tell less on stderr, or a line of JSON for each request"
             ),
             .json,
-        ],
+        ] + App.connectors.flatMap(\.options),
         examples: [
             "diario serve --data ./served": "for this machine only",
             "diario serve --data ./served --listen 0.0.0.0:8443 --tls-cert c.pem --tls-key k.pem":
                 "for others, with TLS",
-            "diario serve --data ./served --legacy-fish orbetello --legacy-unit cm":
-                "also for the old app, behind a proxy",
         ],
         run: { try ServeCommand(call: $0).run() }
     )
@@ -81,7 +72,7 @@ struct ServeCommand {
 
     func run() throws {
         var configuration = try configuration()
-        let oldApp = try oldApp()
+        let connectors = try App.connectors.compactMap { try $0.make(call) }
         let newerPacks = try newerPacks()
         // From here on a signal ends the server in good order.
         Interrupt.catchSignals()
@@ -95,10 +86,11 @@ struct ServeCommand {
                 let handler = ServedDirectory(
                     served,
                     files,
+                    domains: App.domains,
                     newerPacks: newerPacks,
-                    oldApp: oldApp
+                    connectors: connectors
                 )
-                try oldApp?.check(in: handler)
+                for connector in connectors { try connector.check(in: handler) }
                 try HTTPServer.serve(handler, configuration) {
                     try wait($0, configuration, name)
                 }
@@ -125,12 +117,7 @@ struct ServeCommand {
                     + "listen on 127.0.0.1 behind a proxy that has them"
             )
         }
-        if call.has("legacy-open") {
-            note(
-                "whoever reaches \(server.url) may record reports in "
-                    + "\(call.value("legacy-fish") ?? ""), since the old app has no token"
-            )
-        }
+        for remark in App.connectors.compactMap({ $0.remark(call, server.url) }) { note(remark) }
         if server.connectionCountMax < configuration.connectionCountMax {
             note(
                 "the system allows \(server.connectionCountMax) connections. More are allowed by: "
@@ -191,22 +178,6 @@ struct ServeCommand {
         default:
             throw Failure.usage("--tls-cert and --tls-key go together", in: call.command)
         }
-    }
-
-    /// The old app's side; nil if it is not wanted.
-    private func oldApp() throws -> OldApp? {
-        let unit = try call.arguments.choice("legacy-unit", ["mm", "cm"].map { ($0, $0) })
-        guard let name = call.value("legacy-fish") else {
-            for option in ["legacy-open", "legacy-unit"] where call.has(option) {
-                throw Failure.usage("--\(option) goes with --legacy-fish", in: call.command)
-            }
-            return nil
-        }
-        return OldApp(
-            space: try call.spaceName(name),
-            unit: unit ?? "mm",
-            isOpen: call.has("legacy-open")
-        )
     }
 
     private func contents(of path: String) throws -> String {

@@ -1,4 +1,5 @@
 import Diario
+import DiarioHost
 import DiarioServer
 
 extension Invocation {
@@ -60,7 +61,7 @@ extension Invocation {
                 guard let pattern = QueryPattern(text) else {
                     throw Failure.usage(
                         "--queries \(CellText.oneLine(text)) is not right; give PACK.QUERY, or "
-                            + "the beginning of a name and *, such as fish.public-*"
+                            + "the beginning of a name and *, such as plants.public-*"
                     )
                 }
                 return pattern

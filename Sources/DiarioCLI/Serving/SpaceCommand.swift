@@ -107,13 +107,13 @@ extension Command {
             .data,
             .values(
                 "queries PATTERN",
-                "these queries, as 'fish.public-*'; none for ''; repeatable",
+                "these queries, as 'plants.public-*'; none for ''; repeatable",
                 mayBeEmpty: true
             ),
             .json,
         ],
         examples: [
-            "diario space public home --data ./served --queries 'fish.public-*'":
+            "diario space public home --data ./served --queries 'plants.public-*'":
                 "sums for a page that everybody sees",
             "diario space public home --data ./served --queries ''": "nothing any more",
         ],

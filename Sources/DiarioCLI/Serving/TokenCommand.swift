@@ -1,5 +1,6 @@
 import Diario
 import DiarioCore
+import DiarioHost
 import DiarioServer
 
 extension Command {
@@ -29,8 +30,8 @@ extension Command {
             .value("space NAME", "the space that it is for"),
             .value("rights LIST", "the rights it gives: read,append if this is left out"),
             .value("actor ID", "its bearer: an opaque id, never a name"),
-            .values("role NAME", "a role of its bearer, as fish.curator; repeatable"),
-            .values("queries PATTERN", "only these queries, as 'fish.public-*'; repeatable"),
+            .values("role NAME", "a role of its bearer, as plants.keeper; repeatable"),
+            .values("queries PATTERN", "only these queries, as 'plants.public-*'; repeatable"),
             .value("label TEXT", "its name for people"),
             .value("expires TIME", "when it ends: RFC 3339, a date, or milliseconds"),
             .value("replaces TOKEN", "the id of the token whose place it takes"),
@@ -44,7 +45,7 @@ extension Command {
             "diario token create --data ./served --space home --output home.token": "for a device",
             "diario token create --space home --rights admin --label laptop --json":
                 "for the one who looks after the space",
-            "diario token create --space home --queries 'fish.public-*' --output page.token":
+            "diario token create --space home --queries 'plants.public-*' --output page.token":
                 "for a page that shows sums",
         ],
         run: { try TokenCommand.create($0) }
@@ -124,7 +125,7 @@ enum TokenCommand {
         if let wrong = roles.first(where: { !PackWords.isRole($0) }) {
             throw Failure.usage(
                 "--role \(CellText.oneLine(wrong)) is not right; give PACK.ROLE, such as "
-                    + "fish.curator",
+                    + "plants.keeper",
                 in: arguments.command
             )
         }

@@ -1,4 +1,5 @@
 import Diario
+import DiarioHost
 
 extension Command {
     static let clone = Command(
@@ -94,6 +95,7 @@ enum CloneCommand {
     ) async throws -> BlobReport {
         guard call.has("with-blobs") else { return BlobReport() }
         let diary = try Diary(path: folder)
+        diary.blobs.fetchAll()
         let report: BlobReport
         do { report = try await SyncCommand.blobs(diary, transport, call) } catch {
             try? await diary.close()

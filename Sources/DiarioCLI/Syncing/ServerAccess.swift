@@ -1,4 +1,5 @@
 import Diario
+import DiarioHost
 
 /// The address of a server, and the token for it.
 struct ServerAccess: Sendable {

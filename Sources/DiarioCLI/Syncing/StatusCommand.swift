@@ -1,4 +1,5 @@
 import Diario
+import DiarioHost
 
 extension Command {
     static let status = Command(
@@ -135,6 +136,8 @@ private struct BlobCounts {
     private(set) var here = 0
     private(set) var coming = 0
     private(set) var missing = 0
+    /// Those of others, and those that stay elsewhere.
+    private(set) var notWanted = 0
     /// Their bytes are here too.
     private(set) var refused = 0
     /// Why the server does not take one of them.
@@ -142,6 +145,7 @@ private struct BlobCounts {
 
     init(_ models: ReadModels, _ space: Space) throws {
         let finder = space.blobLookup
+        let actor = try space.defaultActor()
         for blob in try models.knownBlobs() where !blob.isErased {
             switch try finder.state(of: blob.id) {
             case .here: here += 1
@@ -149,6 +153,7 @@ private struct BlobCounts {
             case .refused:
                 refused += 1
                 if refusal == nil { refusal = try finder.refusal(of: blob.id) }
+            case _ where blob.stays || !blob.isOwn(of: actor): notWanted += 1
             default: missing += 1
             }
         }
@@ -156,8 +161,11 @@ private struct BlobCounts {
 
     /// Nil if there are none.
     var text: String? {
-        guard here + coming + missing + refused > 0 else { return nil }
-        let others = [(coming, "coming"), (missing, "missing"), (refused, "refused")]
+        guard here + coming + missing + refused + notWanted > 0 else { return nil }
+        let others = [
+            (coming, "coming"), (missing, "missing"), (refused, "refused"),
+            (notWanted, "of others"),
+        ]
         return others.filter { $0.0 > 0 }.reduce("\(Show.grouped(here + refused)) here") {
             $0 + ", \(Show.grouped($1.0)) \($1.1)"
         }

@@ -19,7 +19,9 @@ extension Command {
 
             Blobs follow, small ones first: pictures and other bytes that events refer to and that
             are only here or only there. What is transferred is kept if it ends early, and the next
-            sync continues there. --no-blobs leaves them out, as on a line that costs much.
+            sync continues there. --no-blobs leaves them out, as on a line that costs much. What
+            other users recorded comes only with --blobs, or one by one with `diario blob get`; what
+            stays on the device that recorded it does not come at all.
 
             A server that was restored from an older backup and waits gets back what it lacks, where
             the token has the right admin. One that goes on without it lost events: own ones are
@@ -29,6 +31,7 @@ extension Command {
         options: [
             .flag("watch", "go on until it is interrupted"),
             .flag("rejoin", "go back to what the server has as well"),
+            .flag("blobs", "also the blobs of other users"),
             .flag("no-blobs", "events alone"),
         ] + CommandOption.access + [.json, .noProgress],
         examples: [
@@ -45,6 +48,9 @@ enum SyncCommand {
         let isWatching = call.has("watch")
         guard !isWatching || !call.has("rejoin") else {
             throw Failure.usage("--rejoin is done once: give it without --watch")
+        }
+        guard !call.has("blobs") || !call.has("no-blobs") else {
+            throw Failure.usage("--blobs and --no-blobs are both there; give one of them")
         }
         try await call.withServer { space in
             if try space.isPublishing() {
@@ -63,6 +69,7 @@ enum SyncCommand {
         } body: { server in
             // Without --watch they have a bar of their own.
             if call.has("no-blobs") || !isWatching { server.diary.blobs.pause() }
+            if call.has("blobs") { server.diary.blobs.fetchAll() }
             if isWatching {
                 try await noting(server) { try await watch(server) }
             } else {

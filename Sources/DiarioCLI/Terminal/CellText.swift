@@ -46,6 +46,19 @@ package enum CellText {
         return isPlain ? text.utf8.count : text.reduce(0) { $0 + width(of: $1) }
     }
 
+    /// The text as lines of at most `width` columns, between words; a longer word has its own.
+    package static func lines(_ text: String, width: Int) -> [String] {
+        var lines: [String] = []
+        for word in text.split(separator: " ") {
+            if let last = lines.last, self.width(last) + 1 + self.width(word) <= width {
+                lines[lines.count - 1] += " " + word
+            } else {
+                lines.append(String(word))
+            }
+        }
+        return lines
+    }
+
     /// The text with at most `width` columns; what does not fit is replaced by `...`.
     package static func cut(_ text: String, to width: Int) -> String {
         guard self.width(text) > width else { return text }

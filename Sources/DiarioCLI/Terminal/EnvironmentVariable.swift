@@ -20,7 +20,7 @@ package enum EnvironmentVariable: String, CaseIterable, Sendable {
         case .terminal: "if it is dumb, tables have no bold heads and no progress bar is shown"
         case .temporary: "where files are that last no longer than the command; else /tmp"
         case .caller: "set by sudo: the user whose folders root may use as well"
-        case .language: "the language of what commands of packs say, where --language names none"
+        case .language: "the language of what packs say, where neither --language nor the user does"
         }
     }
 

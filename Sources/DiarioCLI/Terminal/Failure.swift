@@ -1,5 +1,6 @@
 package import Diario
 import DiarioHTTP
+import DiarioHost
 
 /// Why a command ends without having done its work.
 package enum Failure: Error, Equatable, Sendable {

@@ -12,10 +12,14 @@ package struct Call: Sendable {
     /// Who does it: an opaque id, never a name.
     package var actor: String?
     package var language = Language.english
+    /// True if nobody asked for the language: then the one that the actor prefers takes its place.
+    package var isLanguageUsual = false
     /// True to compute everything, and record nothing.
     package var isDryRun = false
     /// False for a caller who may not read what others recorded: it is told ids and codes alone.
     package var mayRead = true
+    /// False at a server: what stays on the device that records it cannot be recorded there.
+    package var takesStayingBlobs = true
 
     package init(_ name: String, _ input: [UInt8]) {
         self.name = name

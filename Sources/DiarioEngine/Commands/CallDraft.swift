@@ -32,6 +32,7 @@ struct CallDraft {
                 )
             }
             let line = try Self.append(event.payload, type, prepared, to: &batch)
+            if !prepared.call.takesStayingBlobs { try Self.checkBlobs(of: line, prepared) }
             let own = moment.origin(index)
             if let one = AskedEvent(line, in: space, origin: own, number: index + 1) {
                 asked.append(one)
@@ -93,6 +94,31 @@ struct CallDraft {
         }
         do throws(FormatError) { try batch.append(line) } catch { throw DiarioError(error) }
         return line
+    }
+
+    /// Refuses an event whose blob would have to stay on the server.
+    private static func checkBlobs(
+        of line: EventLine,
+        _ prepared: PreparedCall
+    ) throws(DiarioError) {
+        let staying = line.type.blobs.first { blob in
+            prepared.pack.stays.contains("\(line.type.name).\(blob.name)")
+                && line.payload.bytes(at: blob.idIndex) != nil
+        }
+        guard let staying else { return }
+        let broken = BrokenRule(
+            "stays",
+            field: staying.name,
+            Texts(
+                "It stays on the device that records it, and over HTTP that is the server.",
+                it: "Resta sul dispositivo che la registra, e via HTTP quello \u{e8} il server."
+            ),
+            remedy: Texts(
+                "Leave it out, or record it on the device and sync.",
+                it: "Toglila dalla chiamata, o registrala sul dispositivo e sincronizza."
+            )
+        )
+        throw DiarioError(broken, in: prepared.call.language)
     }
 
     /// A mistake in the rules of a domain.

@@ -39,13 +39,7 @@ extension Declaration {
             json.add("name", name)
             json.add("kind", kind.rawValue)
             json.add("version", version)
-            json.add(
-                "description",
-                json: JSONObjectWriter.object { json in
-                    json.add("en", description.english)
-                    json.add("it", description.italian)
-                }
-            )
+            json.add("description", json: description.json.asWritten)
             if !events.isEmpty {
                 json.add("events", list: events.map { JSON.string($0).asWritten })
             }
@@ -67,7 +61,7 @@ extension OptionText {
                 "\(text) is no value for \(field).",
                 it: "\(text) non \u{e8} un valore per \(field)."
             ),
-            remedy: Texts("Give \(wanted.english).", it: "Indica \(wanted.italian).")
+            remedy: Texts("Give \(wanted.english).", it: "Indica \(wanted[.italian]).")
         )
     }
 }

@@ -10,14 +10,15 @@ final class LiveCommandSpace: CommandSpace {
     let language: Language
     private let pack: Pack
     private let reader: ModelReader
-    private let store: LogStore
+    private let space: Space
     private let name: String
-    private let faults = RowFaults()
+    /// The first row that is not as the rules read it.
+    private var fault: RowFault?
     /// Why a question has no rows.
     private var noRows: DiarioError?
 
     /// Why whatever the rules decide is worth nothing.
-    var failure: DiarioError? { noRows ?? faults.first.map { DiarioError($0, name, pack) } }
+    var failure: DiarioError? { noRows ?? fault.map { DiarioError($0, name, pack) } }
 
     init(_ call: Call, _ pack: Pack, _ reader: ModelReader, _ space: Space) {
         name = call.name
@@ -26,33 +27,44 @@ final class LiveCommandSpace: CommandSpace {
         language = call.language
         self.pack = pack
         self.reader = reader
-        store = space.store
+        self.space = space
     }
 
-    func chance() -> UInt64 { store.chance() }
+    func chance() -> UInt64 { space.store.chance() }
 
-    func rows(_ query: String, _ parameters: [String: SQLValue]) -> [CommandRow] {
-        guard noRows == nil else { return [] }
-        guard let query = pack.sql.queries.first(where: { $0.name.hasBytes(of: query) }) else {
-            noRows = DiarioError(.incompatible, "The pack \(pack.name) has no query \(query).")
+    func note(_ fault: RowFault) { if self.fault == nil { self.fault = fault } }
+
+    func rows(_ query: AskedQuery, _ parameters: QueryParameters) -> [RowValues] {
+        guard failure == nil else { return [] }
+        guard let found = pack.sql.queries.first(where: { $0.name.hasBytes(of: query.name) }) else {
+            noRows = DiarioError(
+                .incompatible,
+                "The pack \(pack.name) has no query \(query.name)."
+            )
+            return []
+        }
+        let places: EventPlaces?
+        do { places = try EventPlaces(askedBy: found.statement.text, in: space) } catch {
+            noRows = error
             return []
         }
         do throws(ProjectionError) {
+            if let places { try reader.set(places) }
             let answer = try reader.answer(
-                query.statement.text,
-                try query.completed(parameters),
+                found.statement.text,
+                try found.completed(parameters.values),
                 isKept: true
             )
-            var rows: [CommandRow] = []
+            let columns: [Int]
+            do throws(RowFault) {
+                columns = try RowValues.places(of: query, in: answer.columns)
+            } catch {
+                note(error)
+                return []
+            }
+            var rows: [RowValues] = []
             while let values = try answer.next() {
-                rows.append(
-                    CommandRow(
-                        columns: answer.columns,
-                        values: values,
-                        of: query.name,
-                        notingIn: faults
-                    )
-                )
+                rows.append(RowValues(of: query, values, at: columns))
             }
             return rows
         } catch {

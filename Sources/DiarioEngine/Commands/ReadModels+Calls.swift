@@ -19,6 +19,12 @@ extension ReadModels {
         progress: Progress = { _, _, _ in }
     ) throws(DiarioError) -> CallAnswer {
         try takeUpAdoptions()
+        var call = call
+        if call.isLanguageUsual {
+            let pack = String(call.name.prefix { $0 != "." })
+            let preferred = try language(of: call.actor, in: pack, of: domains, progress)
+            call.language = preferred ?? call.language
+        }
         let prepared = try PreparedCall(call, of: domains, in: space)
         for _ in 0..<Self.tryCountMax {
             if let answer = try run(prepared, progress) { return prepared.told(answer) }
@@ -31,6 +37,27 @@ extension ReadModels {
     }
 
     private static var tryCountMax: Int { 3 }
+
+    /// The language in which a user wants to read what a pack says; nil if they never said.
+    package func language(
+        of actor: String?,
+        in pack: String,
+        of domains: [Domain],
+        _ progress: Progress = { _, _, _ in }
+    ) throws(DiarioError) -> Language? {
+        guard let actor, let domain = domains.first(where: { $0.pack.hasBytes(of: pack) }),
+            let pack = packs.first(where: { $0.name.hasBytes(of: pack) })
+        else { return nil }
+        try update([pack.name], progress: progress)
+        guard isCurrent(pack.name) else { return nil }
+        let reader = try callReader(try builtSource(of: pack.name))
+        var call = Call("\(pack.name).", [])
+        call.actor = actor
+        let view = LiveCommandSpace(call, pack, reader, space)
+        let language = try locked([pack.name]) { () throws(DiarioError) in domain.language(view) }
+        // What an older pack does not tell is not preferred.
+        return view.failure == nil ? language : nil
+    }
 
     /// The declaration that a call is about, which has to be of this kind.
     package func declaration(

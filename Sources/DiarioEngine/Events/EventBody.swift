@@ -85,13 +85,13 @@ package struct EventBody {
         let own = replicas.map { ($0, space.store[space.id].lastSequence(of: $0)) }
         var recorder = ImportRecorder(
             space,
-            ImportLedger(space, origins),
+            origins,
             own: Dictionary(uniqueKeysWithValues: own.filter { $0.1 > 0 }),
             by: policy
         )
         for event in cloudEvents { try recorder.take(event.text.span) }
         try recorder.finish()
-        let here = cloudEvents.map { recorder.ledger.origins[$0.origin] ?? $0.origin }
+        let here = cloudEvents.map { recorder.origins[$0.origin] ?? $0.origin }
         return (try space.recorded(here), recorder.imported > 0)
     }
 
@@ -108,14 +108,13 @@ package struct EventBody {
         var reader = CloudEventReader(space.catalog, takesForeign: true)
         var checker = ImportRecorder(
             space,
-            ImportLedger(space, ImportedOrigins()),
+            ImportedOrigins(),
             own: [:],
             by: policy
         )
-        var check = ImportRecorder.Check()
         try Self.eachElement(of: bytes) { (element, place) throws(DiarioError) in
             let text = try reader.read(element, place)
-            guard let origin = try checker.check(text.span, place, &check) else { return }
+            guard let origin = try checker.check(text.span, place) else { return }
             cloudEvents.append(CloudEvent(text: text, origin: origin))
         }
     }

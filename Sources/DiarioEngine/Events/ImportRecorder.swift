@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioCrypto
 import DiarioFormat
 import DiarioLog
 import DiarioSchema
@@ -8,7 +9,7 @@ struct ImportRecorder {
     private let space: Space
     private var reader: EventLineReader
     private var line = EventLine()
-    private(set) var ledger: ImportLedger
+    private(set) var origins: ImportedOrigins
     /// The actors that events may have.
     private let policy: ActorPolicy?
     /// The last sequence that each replica had here before: their events need no taking up.
@@ -17,38 +18,23 @@ struct ImportRecorder {
     private var authorities: Set<ReplicaID> = []
     /// True if there may be such events.
     private var takesAuthority = true
-    private var group = Group()
-    private var grouping = BatchGrouping()
+    /// The batch of the last line that was checked; only there to see that it keeps to its limits.
+    private var checkedBatch = DraftBatch()
+    private var checkedBatches = BatchGrouping()
+    private var batches = BatchGrouping()
     /// True if the next line that is recorded begins a batch.
     private var beginsBatch = true
+    /// Lines that are recorded together.
+    private var lines: [Line] = []
+    private var lineOrigins: Set<Origin> = []
+    private var linesSize = 0
     private(set) var imported = 0
     private var known = 0
     private var unresolved = 0
 
-    /// Lines that are recorded together, with the event that says so.
-    private struct Group {
-        var lines: [Line] = []
-        var origins: Set<Origin> = []
-        var size = 0
-    }
-
     private struct Line {
-        let text: [UInt8]
+        var event: EventLine
         var beginsBatch: Bool
-        let origin: Origin?
-    }
-
-    /// Tells which lines are one batch: those with one name that follow each other in the file,
-    /// whether they are recorded or not.
-    fileprivate struct BatchGrouping {
-        private var name: [UInt8]?
-
-        /// True if a batch begins with this line.
-        mutating func begins(with line: EventLine) -> Bool {
-            let last = name
-            name = line.batch.map { Array(line.arena[$0]) }
-            return name == nil || name != last
-        }
     }
 
     private static let groupSizeMax = Limits.batchSizeMax / 2
@@ -69,7 +55,7 @@ struct ImportRecorder {
         }
         self.init(
             space,
-            try ImportLedger(space, isAuthority: isAuthority),
+            try ImportedOrigins(of: space, isAuthority: isAuthority),
             own: own,
             by: nil
         )
@@ -78,12 +64,12 @@ struct ImportRecorder {
 
     init(
         _ space: Space,
-        _ ledger: ImportLedger,
+        _ origins: ImportedOrigins,
         own: [ReplicaID: UInt64],
         by policy: ActorPolicy?
     ) {
         self.space = space
-        self.ledger = ledger
+        self.origins = origins
         self.own = own
         self.policy = policy
         reader = EventLineReader(catalog: space.catalog, options: [.exportKeys])
@@ -96,16 +82,21 @@ struct ImportRecorder {
     ) throws(DiarioError) -> ImportSummary {
         // First all lines are read without recording any, because a bad one must leave no trace.
         var checked = try input()
-        try check(&checked, progress, 2 * fileSize)
+        while try checked.next({ (text, place) throws(DiarioError) in
+            guard !text.isBlank else { return }
+            _ = try check(text, place)
+        }) {
+            if checked.number % 4096 == 0 { progress(checked.offset, 2 * fileSize) }
+        }
         var lines = try input()
-        while try lines.next({ (text, place) throws(DiarioError) in
+        while try lines.next({ (text, _) throws(DiarioError) in
             guard !text.isBlank else { return }
             try take(text)
         }) {
             if lines.number % 4096 == 0 { progress(fileSize + lines.offset, 2 * fileSize) }
         }
         try finish()
-        try ledger.settle()
+        try origins.settle(space)
         return ImportSummary(
             space: space,
             imported: imported,
@@ -115,46 +106,19 @@ struct ImportRecorder {
         )
     }
 
-    private mutating func check(
-        _ lines: inout EventInput,
-        _ progress: (Int, Int) -> Void,
-        _ total: Int
-    ) throws(DiarioError) {
-        var check = Check()
-        while try lines.next({ (text, place) throws(DiarioError) in
-            guard !text.isBlank else { return }
-            _ = try self.check(text, place, &check)
-        }) {
-            if lines.number % 4096 == 0 { progress(lines.offset, total) }
-        }
-    }
-
-    /// The state of checking lines, none of which is recorded yet.
-    struct Check {
-        fileprivate var draft = DraftBatch()
-        fileprivate var grouping = BatchGrouping()
-    }
-
     /// Checks the next line; gives its origin.
-    mutating func check(
-        _ text: Span<UInt8>,
-        _ place: InputPlace,
-        _ check: inout Check
-    ) throws(DiarioError) -> Origin? {
+    mutating func check(_ text: Span<UInt8>, _ place: InputPlace) throws(DiarioError) -> Origin? {
         try read(text, place)
         // Of the events of a file, those with positions were accepted with their times.
         if line.type.pack != "engine", policy != nil || line.position == nil {
             try EventTime.check(line.at, now: space.now, at: place)
         }
-        if check.grouping.begins(with: line) { check.draft.removeAll() }
-        do throws(FormatError) { try check.draft.append(line, origin: line.origin) } catch {
+        if checkedBatches.begins(with: line) { checkedBatch.removeAll() }
+        do throws(FormatError) { try checkedBatch.append(line, origin: line.origin) } catch {
             throw DiarioError(error, at: place)
         }
         return line.origin
     }
-
-    /// Records what was taken and is not recorded yet.
-    mutating func finish() throws(DiarioError) { try recordGroup() }
 
     private mutating func read(_ text: Span<UInt8>, _ place: InputPlace) throws(DiarioError) {
         do throws(SchemaError) { try reader.read(text, into: &line) } catch {
@@ -184,59 +148,51 @@ struct ImportRecorder {
     mutating func take(_ text: Span<UInt8>) throws(DiarioError) {
         try read(text, Self.nowhere)
         // Also if this line is passed over: what is one batch was checked by all lines.
-        if grouping.begins(with: line) { beginsBatch = true }
+        if batches.begins(with: line) { beginsBatch = true }
         if let origin = line.origin {
             guard !authorities.contains(origin.replica) else { return }
             // Twice in one file is once here as well.
-            guard ledger.origins[origin] == nil, origin.sequence > own[origin.replica] ?? 0,
-                !group.origins.contains(origin)
+            guard origins[origin] == nil, origin.sequence > own[origin.replica] ?? 0,
+                !lineOrigins.contains(origin)
             else {
                 known += 1
                 return
             }
         }
         if beginsBatch,
-            group.size >= Self.groupSizeMax || group.lines.count >= Limits.batchCountMax / 2
+            linesSize >= Self.groupSizeMax || lines.count >= Limits.batchCountMax / 2
         {
-            try recordGroup()
+            try finish()
         }
-        if let origin = line.origin { group.origins.insert(origin) }
-        var bytes: [UInt8] = []
-        for index in text.indices { bytes.append(text[index]) }
-        group.lines.append(Line(text: bytes, beginsBatch: beginsBatch, origin: line.origin))
+        if let origin = line.origin { lineOrigins.insert(origin) }
+        lines.append(Line(event: line, beginsBatch: beginsBatch))
         beginsBatch = false
-        group.size += bytes.count
+        linesSize += text.count
     }
 
-    /// Records the group and notes its origins, in one frame of the log.
-    private mutating func recordGroup() throws(DiarioError) {
-        var lines = group.lines
-        group = Group()
+    /// Records what was taken and is not recorded yet.
+    mutating func finish() throws(DiarioError) {
+        defer {
+            lines.removeAll()
+            lineOrigins.removeAll()
+            linesSize = 0
+        }
         for _ in 0..<Self.attemptCountMax {
             let (replica, last): (ReplicaID, UInt64)
             do { (replica, last) = try space.store[space.id].author() } catch {
                 throw DiarioError(error)
             }
-            // The next recorded event takes that sequence.
-            if ledger.isAuthority { try leaveOutKnown(&lines) }
+            // The next recorded event takes that sequence, unless others record before that.
+            try origins.follow(space)
+            leaveOutKnown()
             guard !lines.isEmpty else { return }
-            let first = Origin(replica: replica, sequence: last + 1)
-            let before = unresolved
-            let (append, note, asked) = try build(lines, from: first)
-            try space.check(asked)
-            if !ledger.isAuthority { try ledger.note(note) }
-            do throws(LogError) {
-                ledger.noteOwn(try space.store.append(append))
-            } catch {
-                if !ledger.isAuthority { try ledger.remove([note]) }
-                unresolved = before
-                // Another process recorded something meanwhile: the ids are others now.
-                guard case .outOfOrder = error else { throw DiarioError(error) }
-                continue
+            let (group, openCount) = try group(from: Origin(replica: replica, sequence: last + 1))
+            try space.check(group.asked)
+            if try origins.record(group, in: space) {
+                imported += group.count
+                unresolved += openCount
+                return
             }
-            try ledger.wasRecorded(note)
-            imported += lines.count
-            return
         }
         throw DiarioError(
             .busy,
@@ -247,13 +203,12 @@ struct ImportRecorder {
     }
 
     /// Leaves out what a server, or another import, recorded meanwhile.
-    private mutating func leaveOutKnown(_ lines: inout [Line]) throws(DiarioError) {
-        try ledger.follow(besides: lines.compactMap { $0.origin })
+    private mutating func leaveOutKnown() {
         var rest: [Line] = []
         var beginsBatch = false
         for var line in lines {
             beginsBatch = beginsBatch || line.beginsBatch
-            if let origin = line.origin, ledger.origins[origin] != nil {
+            if let origin = line.event.origin, origins[origin] != nil {
                 known += 1
                 continue
             }
@@ -264,50 +219,42 @@ struct ImportRecorder {
         lines = rest
     }
 
-    /// The append of a group whose first event gets the origin `first`, and what is noted of it.
-    private mutating func build(
-        _ lines: [Line],
-        from first: Origin
-    ) throws(DiarioError) -> (Append, ImportNote, [AskedEvent]) {
-        var runs: [ImportedRun] = []
-        for (index, source) in lines.enumerated() {
-            try read(source.text.span, Self.nowhere)
-            guard let origin = line.origin else { continue }
+    /// The lines as events of which the first gets the origin `first`, and how many references lead
+    /// nowhere.
+    private func group(from first: Origin) throws(DiarioError) -> (ImportGroup, openCount: Int) {
+        var group = ImportGroup(first: first, count: lines.count)
+        for (index, line) in lines.enumerated() {
+            guard let origin = line.event.origin else { continue }
             let new = first.advanced(by: index)
-            runs.appendMerging(ImportedRun(first: origin, count: 1, newFirst: new))
-            ledger.add(origin, as: new)
+            group.runs.appendMerging(ImportedRun(first: origin, count: 1, newFirst: new))
+            group.origins[origin] = new
         }
-        var batches: [DraftBatch] = []
-        var asked: [AskedEvent] = []
+        var openCount = 0
         var digest = ImportDigest()
-        for (index, source) in lines.enumerated() {
-            try read(source.text.span, Self.nowhere)
-            rewrite()
-            if source.beginsBatch { batches.append(DraftBatch()) }
-            do throws(FormatError) { try batches[batches.count - 1].append(line) } catch {
+        for (index, line) in lines.enumerated() {
+            var event = line.event
+            let own = first.advanced(by: index)
+            openCount += rewrite(&event, in: group)
+            if line.beginsBatch { group.batches.append(DraftBatch()) }
+            let last = group.batches.count - 1
+            do throws(FormatError) { try group.batches[last].append(event) } catch {
                 throw DiarioError(error)
             }
-            let (own, number) = (first.advanced(by: index), batches[batches.count - 1].count)
-            if let event = AskedEvent(line, in: space, origin: own, number: number) {
-                asked.append(event)
+            let number = group.batches[last].count
+            if let asked = AskedEvent(event, in: space, origin: own, number: number) {
+                group.asked.append(asked)
             }
-            if !ledger.isAuthority { digest.add(line, as: first.advanced(by: index)) }
+            if !origins.isAuthority { digest.add(event, as: own) }
         }
-        var contents = [Append.Content.new(batches)]
-        if ledger.isAuthority, !runs.isEmpty {
-            contents.append(.new(try ImportedOrigins.notes(runs, space), .authority))
-        }
-        let append = Append(
-            space: space.id,
-            contents: contents,
-            firstSequence: first.sequence
-        )
-        let group = ImportNote.Group(first: first, count: lines.count, digest: digest.value)
-        return (append, ImportNote(group: group, runs: runs), asked)
+        if !origins.isAuthority { group.digest = digest.value }
+        return (group, openCount)
     }
 
-    /// Gives references to events that were imported their new ids.
-    private mutating func rewrite() {
+    /// Gives references to events that were imported their new ids; gives the number of those that
+    /// lead nowhere.
+    private func rewrite(_ line: inout EventLine, in group: ImportGroup) -> Int {
+        func new(_ origin: Origin) -> Origin? { group.origins[origin] ?? origins[origin] }
+        var openCount = 0
         for (index, field) in line.type.fields.enumerated()
         where field.isNewID || field.referenceKind != nil {
             guard let bytes = line.payload.bytes(at: index),
@@ -316,21 +263,63 @@ struct ImportRecorder {
             if field.isNewID, origin == line.origin {
                 // It was derived from the old origin, and now is from the new one.
                 line.payload.slots[index] = .absent
-            } else if let new = ledger.origins[origin] {
+            } else if let new = new(origin) {
                 line.payload.setBytes(Array(new.text.utf8).span, at: index)
             } else if !field.isNewID, own[origin.replica] == nil {
                 // No event of this space has it, unless a thing was given exactly this id.
-                unresolved += 1
+                openCount += 1
             }
         }
         if let range = line.subject,
             let origin = Origin(text: String(decoding: line.arena[range], as: UTF8.self)),
-            let new = ledger.origins[origin]
+            let new = new(origin)
         {
             line.subject = line.keep(Array(new.text.utf8).span)
         }
         if line.at == nil, let clock = line.clock {
             line.at = Timestamp(milliseconds: clock.milliseconds)
         }
+        return openCount
     }
+}
+
+/// Events of other spaces as they are recorded together.
+struct ImportGroup {
+    /// The origin here of the first of them.
+    let first: Origin
+    let count: Int
+    /// The origins elsewhere, with those here.
+    var origins: [Origin: Origin] = [:]
+    var runs: [ImportedRun] = []
+    var batches: [DraftBatch] = []
+    var asked: [AskedEvent] = []
+    /// Of all events, where a note is written.
+    var digest = Hash32.zero
+}
+
+/// A digest of events that does not depend on when and under which origin they were recorded.
+struct ImportDigest {
+    private let stream = SHA256Stream()
+    private var text: [UInt8] = []
+
+    /// Takes an event that is recorded under an origin, or was.
+    mutating func add(_ line: EventLine, as origin: Origin) {
+        var line = line
+        if let index = line.type.newIDFieldIndex, case .absent = line.payload.slots[index] {
+            line.payload.setBytes(Array(origin.text.utf8).span, at: index)
+        }
+        line.origin = nil
+        line.position = nil
+        line.base = nil
+        line.clock = nil
+        line.acceptedAt = nil
+        line.batch = nil
+        text.removeAll(keepingCapacity: true)
+        EventLineWriter.append(line, to: &text)
+        text.append(0x0a)
+        stream.update(text.span)
+    }
+
+    /// Of all that was added; then it is ready for others.
+    var value: Hash32 { stream.finalize() }
 }

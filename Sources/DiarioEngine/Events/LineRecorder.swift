@@ -24,7 +24,7 @@ package struct LineRecorder {
     private var singles = DraftBatch()
     private var open: OpenBatch?
     /// Events of which it matters who records them, and that are not recorded yet.
-    private var asked: [(event: AskedEvent, place: InputPlace)] = []
+    private var asked: [AskedEvent] = []
     /// The events, if they have origins of a client's own.
     private(set) var named: NamedEvents?
 
@@ -80,7 +80,7 @@ package struct LineRecorder {
         }
         try policy?.settle(&line, at: place)
         if line.actor == nil, let own = space.gate?.actor,
-            space.types.asked[ObjectIdentifier(line.type)] != nil
+            space.types[line.type]?.asked != nil
         {
             line.actor = line.keep(Array(own.utf8).span)
         }
@@ -106,8 +106,9 @@ package struct LineRecorder {
             if line.batch != nil { open = nil }
             throw DiarioError(error, at: place)
         }
-        if let event = AskedEvent(line, in: space, number: open?.draft.count ?? 1) {
-            asked.append((event, place))
+        let number = open?.draft.count ?? 1
+        if let event = AskedEvent(line, in: space, number: number, at: place) {
+            asked.append(event)
         }
         count += 1
     }
@@ -168,7 +169,7 @@ package struct LineRecorder {
             contentSize = 0
             asked.removeAll(keepingCapacity: true)
         }
-        try checkRecorder()
+        try space.check(asked)
         var batches: [AppendedBatch] = []
         while !contents.isEmpty {
             let id = space.id
@@ -191,14 +192,6 @@ package struct LineRecorder {
             }
         }
         return batches
-    }
-
-    /// Makes sure that whoever records the events may do so.
-    private func checkRecorder() throws(DiarioError) {
-        guard let gate = space.gate, !asked.isEmpty,
-            let found = try gate.fault(in: asked.map { $0.event }, of: space)
-        else { return }
-        throw DiarioError(found.fault, asked[found.index].event, at: asked[found.index].place)
     }
 
     /// Makes sure that what is to be recorded can be read in the space that took the place of the
@@ -259,6 +252,18 @@ package struct LineRecorder {
         } else {
             closeBatch()
         }
+    }
+}
+
+/// Tells which lines are one batch: those with one name that follow each other.
+struct BatchGrouping {
+    private var name: [UInt8]?
+
+    /// True if a batch begins with this line.
+    mutating func begins(with line: EventLine) -> Bool {
+        let last = name
+        name = line.batch.map { Array(line.arena[$0]) }
+        return name == nil || name != last
     }
 }
 

@@ -17,6 +17,7 @@ package struct NamedEvents {
     private var indices: [UInt64: Int] = [:]
     /// The batch of the last event; only there to see that it keeps to its limits.
     private var draft = DraftBatch()
+    private var batches = BatchGrouping()
 
     private struct Event {
         let origin: Origin
@@ -59,8 +60,9 @@ package struct NamedEvents {
         guard indices.updateValue(events.count, forKey: origin.sequence) == nil else {
             throw .refused(place, "the origin \(origin.text) comes twice in this request.")
         }
-        let start = batchStart(of: line)
-        if start == events.count {
+        let begins = batches.begins(with: line)
+        let start = begins ? events.count : events[events.count - 1].batchStart
+        if begins {
             draft.removeAll()
         } else if events[events.count - 1].origin.advanced(by: 1) != origin {
             throw .refused(
@@ -82,14 +84,6 @@ package struct NamedEvents {
         events.append(
             Event(origin: origin, line: line, text: bytes, place: place, batchStart: start)
         )
-    }
-
-    /// The index of the first event of the batch that a line is of.
-    private func batchStart(of line: EventLine) -> Int {
-        guard let last = events.last, let name = last.line.batch, let own = line.batch,
-            last.line.arena[name] == line.arena[own]
-        else { return events.count }
-        return last.batchStart
     }
 
     /// Replaces `#n` by ids, which are known, since the origins are.
@@ -249,18 +243,19 @@ package struct NamedEvents {
 
     /// Makes sure that whoever records the new events may do so.
     package func checkRecorder(after last: UInt64) throws(DiarioError) {
-        var asked: [(event: AskedEvent, place: InputPlace)] = []
-        for (index, event) in events.enumerated() where event.origin.sequence > last {
-            let number = index - event.batchStart + 1
-            guard
-                let one = AskedEvent(event.line, in: space, origin: event.origin, number: number)
-            else { continue }
-            asked.append((one, event.place))
-        }
-        guard let gate = space.gate, !asked.isEmpty,
-            let found = try gate.fault(in: asked.map { $0.event }, of: space)
-        else { return }
-        throw DiarioError(found.fault, asked[found.index].event, at: asked[found.index].place)
+        let new = events.indices.filter { events[$0].origin.sequence > last }
+        try space.check(
+            new.compactMap { index in
+                let event = events[index]
+                return AskedEvent(
+                    event.line,
+                    in: space,
+                    origin: event.origin,
+                    number: index - event.batchStart + 1,
+                    at: event.place
+                )
+            }
+        )
     }
 
     /// Records the new events after the position `head`, durably, with clocks that follow `clock`;
@@ -271,7 +266,8 @@ package struct NamedEvents {
     package mutating func append(
         after last: UInt64,
         behind head: UInt64,
-        _ clock: HybridTime
+        _ clock: HybridTime,
+        by commit: Append.Commit? = nil
     ) throws(LogError) -> HybridTime {
         let now = space.store.now
         var clock = clock
@@ -312,7 +308,8 @@ package struct NamedEvents {
             index = end
         }
         rows.append(block)
-        try space.store[space.id].append(rows.map { .preserved([$0]) }, behind: head)
+        let contents = rows.map { Append.Content.preserved([$0]) }
+        try space.store[space.id].append(contents, behind: head, by: commit)
         return clock
     }
 
@@ -410,5 +407,25 @@ extension Space {
                 try body(reader.line, reader.isErased)
             }
         }
+    }
+
+    /// The events of a replica with these sequences that are in the log.
+    func lines(
+        _ sequences: ClosedRange<UInt64>,
+        of replica: ReplicaID
+    ) throws(DiarioError) -> [EventLine] {
+        var filter = LogFilter()
+        filter.sequences = LogFilter.Sequences(sequences, of: replica)
+        let cursor: LogCursor
+        do { cursor = try store.cursor(id, filter: filter) } catch { throw DiarioError(error) }
+        var reader = EventReader(self, cursor, types: [])
+        var found: [EventLine] = []
+        while found.count < sequences.count, try reader.advance() {
+            guard let origin = reader.line.origin, origin.replica == replica,
+                sequences.contains(origin.sequence)
+            else { continue }
+            found.append(reader.line)
+        }
+        return found
     }
 }

@@ -18,6 +18,8 @@ package struct AskedEvent: Sendable {
     package let origin: Origin?
     /// Its number in its batch, counted from 1.
     package let number: Int
+    /// Where it stands in what was given to record; nil if that is over.
+    private(set) var place: InputPlace?
 
     package init(
         _ entry: RecordingPlan.Entry,
@@ -47,8 +49,14 @@ package struct AskedEvent: Sendable {
     }
 
     /// The event of a line; nil if it does not matter who records it.
-    init?(_ line: EventLine, in space: Space, origin: Origin? = nil, number: Int) {
-        guard space.gate != nil, let entry = space.types.asked[ObjectIdentifier(line.type)] else {
+    init?(
+        _ line: EventLine,
+        in space: Space,
+        origin: Origin? = nil,
+        number: Int,
+        at place: InputPlace? = nil
+    ) {
+        guard space.gate != nil, let entry = space.types[line.type]?.asked else {
             return nil
         }
         self.init(
@@ -59,6 +67,7 @@ package struct AskedEvent: Sendable {
             origin: origin,
             number: number
         )
+        self.place = place
     }
 }
 
@@ -291,7 +300,8 @@ package struct MadeBefore: Sendable {
 
 extension DiarioError {
     /// Who may record an event forbids it.
-    package init(_ fault: RecordingFault, _ event: AskedEvent, at place: InputPlace? = nil) {
+    init(_ fault: RecordingFault, _ event: AskedEvent) {
+        let place = event.place
         let (text, remedy) = event.message(fault)
         self.init(
             .rule,

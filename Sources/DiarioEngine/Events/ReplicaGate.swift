@@ -107,7 +107,7 @@ private struct AuthorSearch {
         let plan = space.types.recordingPlan
         makers = plan.kinds.map { _ in [] }
         for type in space.catalog.types {
-            guard let entry = space.types.asked[ObjectIdentifier(type)] else { continue }
+            guard let entry = space.types[type]?.asked else { continue }
             if let new = entry.new { makers[new.kind].append((type, new.index)) }
             if let first = entry.first { makers[first.kind].append((type, first.index)) }
         }

@@ -41,8 +41,20 @@ extension PackQuery {
                 list: parameters.map { parameter in
                     JSONObjectWriter.object { json in
                         json.add("name", parameter.name)
-                        json.add("type", parameter.kind.rawValue)
+                        json.add("type", parameter.values.text)
+                        if let source = parameter.source { json.add("of", source) }
                         if let fallback = parameter.fallback { json.add("default", fallback) }
+                    }
+                }
+            )
+            guard let columns else { return }
+            json.add(
+                "answers",
+                list: columns.map { column in
+                    JSONObjectWriter.object { json in
+                        json.add("name", column.name)
+                        json.add("type", column.values.text)
+                        if column.mayBeNull { json.add("null", true) }
                     }
                 }
             )

@@ -3,7 +3,7 @@ import DiarioCrypto
 import DiarioLog
 import DiarioProjection
 import DiarioSQLite
-import DiarioSchema
+package import DiarioSchema
 
 /// What is asked of read models.
 package enum Question: Sendable {
@@ -52,9 +52,11 @@ package struct PreparedQuestion: Sendable {
     /// Of these the packs whose tables it may read.
     package let named: [String]
     private let sql: String
+    /// The query of a pack that is asked, if it is one.
+    private let query: PackQuery?
     private let values: [String: SQLValue]
     private let source: Source
-    private let blobs: SpaceBlobs
+    private let space: Space
 
     private enum Source: Sendable {
         /// The tables of one pack, by their names alone.
@@ -67,14 +69,15 @@ package struct PreparedQuestion: Sendable {
         _ query: PackQuery,
         _ values: [String: SQLValue],
         _ source: ModelReader.Source,
-        _ blobs: SpaceBlobs
+        _ space: Space
     ) {
         packs = [source.pack]
         named = packs
         sql = query.statement.text
+        self.query = query
         self.values = values
         self.source = .one(source)
-        self.blobs = blobs
+        self.space = space
     }
 
     /// A statement for read models that are as they are.
@@ -87,6 +90,7 @@ package struct PreparedQuestion: Sendable {
         packs = scope.packs
         named = scope.named
         self.sql = sql
+        query = nil
         self.values = values
         let all = models.sources()
         source = .several(
@@ -94,7 +98,7 @@ package struct PreparedQuestion: Sendable {
             listing: scope.listsTables ? all : [],
             missing: models.missingTables(besides: all)
         )
-        blobs = SpaceBlobs(models.space)
+        space = models.space
     }
 
     /// The rows of the answer, read one after the other.
@@ -112,6 +116,7 @@ package struct PreparedQuestion: Sendable {
         bounds.rowCountMax = rowCountMax
         bounds.rowRemedy += rowRemedy
         bounds.timeRemedy += timeRemedy
+        let places = try EventPlaces(askedBy: sql, in: space)
         do throws(ProjectionError) {
             let reader =
                 switch source {
@@ -119,8 +124,9 @@ package struct PreparedQuestion: Sendable {
                 case .several(let sources, let list, _): try ModelReader(sources, listing: list)
                 }
             if case .several(_, _, let missing) = source { reader.missingTables = missing }
-            try reader.addBlobStates(of: blobs)
-            return Answer(try reader.answer(sql, values, bounds))
+            try reader.addBlobStates(of: SpaceBlobs(space))
+            if let places { try reader.set(places) }
+            return Answer(try reader.answer(sql, values, bounds), to: query)
         } catch {
             throw DiarioError(error)
         }
@@ -145,8 +151,16 @@ extension ModelReader {
 /// The rows that answer a question, one after the other.
 package final class Answer {
     private let rows: ModelAnswer
+    /// For each column of the answer what the pack says of it.
+    private let declared: [PackQuery.Column?]
+    /// The name of the query, for errors.
+    private let query: String
 
-    fileprivate init(_ rows: ModelAnswer) { self.rows = rows }
+    fileprivate init(_ rows: ModelAnswer, to query: PackQuery?) {
+        self.rows = rows
+        self.query = query?.name ?? ""
+        declared = rows.columns.map { query?.column($0) }
+    }
 
     package var columns: [String] { rows.columns }
     /// The tables that it is read from.
@@ -158,10 +172,25 @@ package final class Answer {
     }
 
     /// The next row; nil after the last one.
+    ///
+    /// Throws if a value is not as the pack says: a row is not left out.
     package func next() throws(DiarioError) -> AnswerRow? {
-        do { return try rows.next().map { AnswerRow(columns: columns, values: $0) } } catch {
-            throw DiarioError(error)
+        let values: [SQLValue]?
+        do { values = try rows.next() } catch { throw DiarioError(error) }
+        guard let values else { return nil }
+        for index in declared.indices {
+            guard let column = declared[index], let words = column.fault(values[index]) else {
+                continue
+            }
+            throw DiarioError(
+                .invalid,
+                "The query \(query) answers otherwise than its pack says: the column "
+                    + "\(column.name) \(words). Correct the query, or what it answers.",
+                rule: "query-answers",
+                field: "\(query).\(column.name)"
+            )
         }
+        return AnswerRow(columns: columns, values: values, declared: declared)
     }
 }
 
@@ -169,11 +198,23 @@ package final class Answer {
 package struct AnswerRow: Equatable, Sendable {
     package let columns: [String]
     package let values: [SQLValue]
+    fileprivate let declared: [PackQuery.Column?]
 
     /// An object of JSON; bytes are in base64, and numbers that JSON has not are texts.
+    ///
+    /// Where the pack says what a column has, it is that: true and false, times, lists, objects.
     package var json: [UInt8] {
         JSONObjectWriter.object { json in
-            for (name, value) in zip(columns, values) { json.add(name, value) }
+            for index in columns.indices {
+                let (name, value) = (columns[index], values[index])
+                if let column = declared[index], column.differsInJSON,
+                    let typed = column.values.json(value)
+                {
+                    json.add(name, typed)
+                } else {
+                    json.add(name, value)
+                }
+            }
         }
     }
 
@@ -184,26 +225,85 @@ package struct AnswerRow: Equatable, Sendable {
 extension ReadModels {
     /// Brings the read models that a question reads up to what the log holds.
     ///
+    /// A parameter `language` that is not given is the `language`.
+    ///
     /// - Throws: `DiarioError` with the rule `parameter` if a parameter is missing or does not have
-    ///   the type that the query declares.
+    ///   the type that the query declares, or a value that the query does not have which it names.
     package func ask(
         _ question: Question,
+        in language: Language? = nil,
         progress: Progress = { _, _, _ in }
     ) throws(DiarioError) -> PreparedQuestion {
         try takeUpAdoptions()
         switch question {
-        case .named(let name, let texts):
+        case .named(let name, var texts):
             let (pack, query) = try self.query(name)
+            if let language, query.takesLanguage, texts["language"] == nil {
+                texts["language"] = language.tag
+            }
             let values: [String: SQLValue]
             do throws(ProjectionError) { values = try query.values(texts) } catch {
                 throw DiarioError(.invalid, error.message, rule: "parameter")
             }
             try update([pack.name], progress: progress)
             let source = try builtSource(of: pack.name)
-            return PreparedQuestion(query, values, source, SpaceBlobs(space))
+            let sources = ParameterSources(source: source, space: space)
+            try sources.check(values, given: texts, of: query, in: pack)
+            return PreparedQuestion(query, values, source, space)
         case .sql(let text, let values):
             try update(scope(of: text).packs, progress: progress)
             return PreparedQuestion(text, values, self)
         }
+    }
+}
+
+/// The queries of a pack that have the values of parameters.
+private struct ParameterSources {
+    let source: ModelReader.Source
+    let space: Space
+
+    /// Makes sure that the values that were given are of the queries that the parameters name.
+    func check(
+        _ values: [String: SQLValue],
+        given texts: [String: String],
+        of query: PackQuery,
+        in pack: Pack
+    ) throws(DiarioError) {
+        for parameter in query.parameters {
+            guard let text = texts[parameter.name], let value = values[parameter.name],
+                let other = pack.sql.queries.first(where: { $0.name == parameter.source })
+            else { continue }
+            let known = try firstColumn(of: other, for: value)
+            guard !known.contains(value) else { continue }
+            let all = try firstColumn(of: other, for: nil).map { $0.shown }
+            var words =
+                "\(parameter.name) is one of the query \(other.name), and \"\(text)\" is none"
+            if let near = NearestName.find(text, in: all) {
+                words += "; did you mean \(near)?"
+            } else if 1...Self.toldValueCountMax ~= all.count {
+                words += "; it has \(all.joined(separator: ", "))"
+            }
+            throw DiarioError(.invalid, words, rule: "parameter", field: parameter.name)
+        }
+    }
+
+    /// The most values that a message lists.
+    private static let toldValueCountMax = 20
+
+    /// What a query has in its first column: all of it, or what is left if it is asked for a value.
+    private func firstColumn(
+        of query: PackQuery,
+        for value: SQLValue?
+    ) throws(DiarioError) -> [SQLValue] {
+        let values: [String: SQLValue]
+        do throws(ProjectionError) { values = try query.asking(for: value) } catch {
+            throw DiarioError(error)
+        }
+        let answer = try PreparedQuestion(query, values, source, space).answer()
+        var found: [SQLValue] = []
+        while let row = try answer.next() {
+            if let first = row.values.first { found.append(first) }
+        }
+        return found
     }
 }

@@ -8,11 +8,40 @@ import DiarioSchema
 package struct ReferredBlob: Hashable, Sendable {
     package let id: Hash32
     /// Fields of events that have its id.
-    package let count: Int
+    package fileprivate(set) var count = 0
     /// The bytes that are stored of it, as an event says it; nil if none does.
-    package let storedSize: Int64?
+    package fileprivate(set) var storedSize: Int64?
     /// True if none of them has its key any more.
-    package let isErased: Bool
+    package fileprivate(set) var isErased = true
+    /// True if it is not about anyone.
+    package fileprivate(set) var isPublic = false
+    /// Those of the events; `-` for events without one.
+    package fileprivate(set) var actors: Set<String> = []
+    /// True if an event that was recorded here refers to it.
+    package fileprivate(set) var isRecordedHere = false
+    /// The actors of the first events by whose fields it stays, and those for whom it is released.
+    fileprivate var keepers: Set<String> = []
+    fileprivate var keptSince = Int64.max
+    fileprivate var released: Set<String> = []
+
+    /// True if its bytes go nowhere: schema/format/models.md, section 2.
+    package var stays: Bool { !keepers.isSubset(of: released) }
+
+    /// Notes an event by whose field it stays; what is pending has no position yet.
+    fileprivate mutating func keep(for actor: String, since position: Int64) {
+        if position < keptSince { (keepers, keptSince) = ([], position) }
+        if position == keptSince { keepers.insert(actor) }
+    }
+
+    /// True if whoever may read the space may have its bytes.
+    package var isGivenOut: Bool { !isErased && !stays }
+
+    /// True if its bytes come without being asked for.
+    package func isOwn(of actor: String?) -> Bool {
+        isPublic || actors.contains(BlobModel.nobody) || actor.map { actors.contains($0) } ?? false
+    }
+
+    fileprivate init(_ id: Hash32) { self.id = id }
 }
 
 /// What an event says of a blob.
@@ -51,10 +80,12 @@ extension ReadModels {
     ) throws(DiarioError) -> [ReferredBlob] {
         var found: [Hash32: ReferredBlob] = [:]
         for pack in packsWithBlobs {
-            guard let question = try ask(pack.name, Self.sql(pack)) else { continue }
-            try Self.read(question.answer(rowCountMax: .max), into: &found)
+            for sql in try statements(pack) {
+                guard let question = try ask(pack.name, sql) else { continue }
+                try Self.read(question.answer(rowCountMax: .max), into: &found)
+            }
         }
-        return found.values.sorted { $0.id.text < $1.id.text }
+        return found.values.filter { $0.count > 0 }.sorted { $0.id.text < $1.id.text }
     }
 
     /// Those of these blobs to which events refer.
@@ -66,16 +97,32 @@ extension ReadModels {
             for start in stride(from: 0, to: ids.count, by: Self.listCountMax) {
                 let some = ids[start..<min(start + Self.listCountMax, ids.count)]
                 let list = some.map { "x'\($0.text)'" }.joined(separator: ",")
-                let question = try ask(.sql(Self.sql(pack, "WHERE id IN (\(list)) "), [:]))
-                try Self.read(question.answer(), into: &found)
+                for sql in try statements(pack, "WHERE id IN (\(list)) ") {
+                    try Self.read(ask(.sql(sql, [:])).answer(rowCountMax: .max), into: &found)
+                }
             }
         }
-        return found
+        return found.filter { $0.value.count > 0 }
     }
 
-    private static func sql(_ pack: Pack, _ condition: String = "") -> String {
-        "SELECT id, count(*), max(storedSize), min(isErased) FROM \(pack.name).\(BlobModel.name) "
-            + condition + "GROUP BY id"
+    /// What a pack says of blobs, and for whom they are released.
+    private func statements(
+        _ pack: Pack,
+        _ condition: String = ""
+    ) throws(DiarioError) -> [String] {
+        let replica = try space.state().replica.text
+        let table = "\(pack.name).\(BlobModel.name)"
+        // Where a view says who released a blob, events that refer to it do not.
+        let stays = pack.hasReleasedView ? "nullif(stays, 0)" : "stays"
+        let references =
+            "SELECT id, actor, \(stays), count(*), max(storedSize), min(isErased), max(isPublic), "
+            + "max(substr(origin, 1, \(replica.utf8.count)) = '\(replica)'), min(position) "
+            + "FROM \(table) \(condition)GROUP BY id, actor, stays"
+        guard pack.hasReleasedView else { return [references] }
+        return [
+            references,
+            "SELECT id, actor, NULL FROM \(pack.name).\(Pack.releasedView) \(condition)",
+        ]
     }
 
     private static func read(
@@ -83,18 +130,30 @@ extension ReadModels {
         into found: inout [Hash32: ReferredBlob]
     ) throws(DiarioError) {
         while let row = try answer.next() {
-            guard case .blob(let bytes) = row.values[0], let id = Hash32(bytes.span),
-                case .integer(let count) = row.values[1]
+            let values = row.values
+            guard case .blob(let bytes) = values[0], let id = Hash32(bytes.span),
+                case .text(let actor) = values[1]
             else { continue }
-            let known = found[id]
-            var storedSize = known?.storedSize
-            if case .integer(let size) = row.values[2] { storedSize = size }
-            found[id] = ReferredBlob(
-                id: id,
-                count: Int(clamping: count) + (known?.count ?? 0),
-                storedSize: storedSize,
-                isErased: row.values[3] == .integer(1) && known?.isErased ?? true
-            )
+            var blob = found[id] ?? ReferredBlob(id)
+            defer { found[id] = blob }
+            guard values.count > 3, case .integer(let count) = values[3] else {
+                blob.released.insert(actor)
+                continue
+            }
+            blob.actors.insert(actor)
+            switch values[2] {
+            case .integer(1):
+                var position = Int64.max
+                if case .integer(let known) = values[8] { position = known }
+                blob.keep(for: actor, since: position)
+            case .integer: blob.released.insert(actor)
+            default: break
+            }
+            blob.count += Int(clamping: count)
+            if case .integer(let size) = values[4] { blob.storedSize = size }
+            if values[5] != .integer(1) { blob.isErased = false }
+            if values[6] == .integer(1) { blob.isPublic = true }
+            if values[7] == .integer(1) { blob.isRecordedHere = true }
         }
     }
 

@@ -30,6 +30,8 @@ package final class ReadModels {
     /// The plans of packs in use, by fingerprint.
     private var plans: [Hash32: PackPlan] = [:]
     private var locks = PackLocks()
+    /// What was pending when changes were taken last.
+    private var knownStanding: SpaceStanding?
     /// What commands and views are decided by, by pack.
     private var callReaders: [String: (path: String, reader: ModelReader)] = [:]
     /// The tables of live generations.
@@ -326,6 +328,12 @@ package final class ReadModels {
         // Those of a generation that was made live are all others.
         for pack in replaced { tables[pack, default: []].insert("*") }
         replaced = []
+        // Where events are changes also where no row does.
+        let standing = space.store[space.id].standing()
+        if knownStanding != standing {
+            for pack in packs { tables[pack.name, default: []].insert(EventPlaces.inboxTable) }
+            knownStanding = standing
+        }
         return tables
     }
 

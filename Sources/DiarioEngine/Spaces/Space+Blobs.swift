@@ -56,6 +56,11 @@ package final class BlobLookup {
         do { return try finder.state(of: id) } catch { throw DiarioError(error) }
     }
 
+    /// True if the bytes came from the server.
+    package func isFetched(_ id: Hash32) throws(DiarioError) -> Bool {
+        do { return try finder.isFetched(id) } catch { throw DiarioError(error) }
+    }
+
     /// Why the server does not take a blob; nil unless it refused it.
     package func refusal(of id: Hash32) throws(DiarioError) -> String? {
         do { return try finder.refusal(of: id) } catch { throw DiarioError(error) }

@@ -41,7 +41,7 @@ package struct SpaceVerify: ~Copyable {
         var newest = space
         try newest.takeUpAdoptions()
         do { log = try LogVerify(newest.store, newest.id) } catch { throw DiarioError(error) }
-        payloads = PayloadCheck(catalog: newest.catalog)
+        payloads = PayloadCheck(types: newest.types)
         self.space = newest
     }
 
@@ -50,7 +50,7 @@ package struct SpaceVerify: ~Copyable {
 
     /// Goes on by about so many bytes; false once all was read.
     package mutating func step(_ budget: Int) throws(DiarioError) -> Bool {
-        var payloads = PayloadCheck(catalog: payloads.catalog)
+        var payloads = PayloadCheck(types: payloads.types)
         swap(&payloads, &self.payloads)
         defer { swap(&payloads, &self.payloads) }
         do throws(LogError) {
@@ -92,23 +92,22 @@ extension Space {
 
 /// Reads payloads by the schemas that a space adopted.
 private struct PayloadCheck {
-    let catalog: TypeCatalog
-    private var plans: [TypeEntry: PayloadPlan] = [:]
+    let types: SpaceTypes
     private var payload = Payload()
     private(set) var count = 0
 
-    init(catalog: TypeCatalog) { self.catalog = catalog }
+    init(types: SpaceTypes) { self.types = types }
 
     /// What is wrong with the first event that is not right; nil if all are.
     mutating func fault(in events: VerifiedEvents) -> String? {
         count += events.count
         switch events {
         case .rows(let rows): return fault(in: rows)
-        case .sealed(let types, _):
+        case .sealed(let entries, _):
             // As they were checked against their own schemas, these must be adopted.
-            for type in types where plan(type) == nil {
-                let name = String(decoding: type.name, as: UTF8.self)
-                return "no adopted pack has version \(type.version) of \(name)"
+            for entry in entries where types.plan(of: entry) == nil {
+                let name = String(decoding: entry.name, as: UTF8.self)
+                return "no adopted pack has version \(entry.version) of \(name)"
             }
             return nil
         }
@@ -117,9 +116,9 @@ private struct PayloadCheck {
     private mutating func fault(in events: StoredEvents) -> String? {
         do throws(FormatError) {
             let block = events.bytes.span
+            let plans = events.types.map { types.plan(of: $0) }
             for stored in events.rows {
-                let entry = events.types[stored.row.typeIndex]
-                guard let plan = plan(entry) else {
+                guard let plan = plans[stored.row.typeIndex] else {
                     return "no adopted pack has the type of \(stored.row.origin.text)"
                 }
                 try PayloadCodec.decode(
@@ -134,17 +133,5 @@ private struct PayloadCheck {
         } catch {
             return error.message
         }
-    }
-
-    private mutating func plan(_ entry: TypeEntry) -> PayloadPlan? {
-        if let plan = plans[entry] { return plan }
-        let name = String(decoding: entry.name, as: UTF8.self)
-        // A schema other than the one that was used would read other values.
-        guard let type = catalog.type(name, version: entry.version),
-            Fingerprint.schema(type) == entry.fingerprint
-        else { return nil }
-        let plan = PayloadPlan(type)
-        plans[entry] = plan
-        return plan
     }
 }

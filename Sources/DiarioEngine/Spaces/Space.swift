@@ -14,7 +14,7 @@ package struct Space: Sendable {
     package private(set) var id: SpaceID
     /// The types of all packs that were ever adopted, and the engine's own.
     package private(set) var types: SpaceTypes
-    private let shelf: (any TypeShelf)?
+    private let shelf: TypeShelf?
     /// Asked before anything is recorded; nil if whoever has the folder may record everything.
     package var gate: (any RecordingGate)?
 
@@ -22,7 +22,7 @@ package struct Space: Sendable {
     package init(
         store: LogStore,
         id: SpaceID,
-        shelf: (any TypeShelf)? = nil
+        shelf: TypeShelf? = nil
     ) throws(DiarioError) {
         self.store = store
         self.id = id
@@ -107,16 +107,11 @@ package struct Space: Sendable {
     private static func types(
         of id: SpaceID,
         in store: LogStore,
-        _ shelf: (any TypeShelf)?
+        _ shelf: TypeShelf?
     ) throws(DiarioError) -> SpaceTypes {
-        let adoptions: [Hash32]
-        do { adoptions = try store[id].adoptions().map { $0.fingerprint } } catch {
+        do { return try (shelf ?? TypeShelf()).types(of: id, in: store) } catch {
             throw DiarioError(error)
         }
-        if let kept = shelf?.types(of: adoptions) { return kept }
-        let made = try SpaceTypes(adoptions, in: store)
-        shelf?.keep(made, of: adoptions)
-        return made
     }
 
     static func adoptedPack(
@@ -131,65 +126,4 @@ package struct Space: Sendable {
 package struct UsedPack: Sendable {
     package let pack: Pack
     package let fingerprint: Hash32
-}
-
-/// The event types of a space, as of the packs that it adopted, and a draft that knows them.
-///
-/// Never changes; spaces that adopted the same packs in the same order may share it.
-package final class SpaceTypes: Sendable {
-    package let catalog: TypeCatalog
-    /// The packs that were adopted last, by name.
-    package let packs: [UsedPack]
-    /// An empty batch, which need not get to know the types again.
-    package let draft: DraftBatch
-    /// What the packs in use say of who may record events.
-    let recordingPlan: RecordingPlan
-    /// The types of whose events it matters who records them.
-    let asked: [ObjectIdentifier: RecordingPlan.Entry]
-    /// The number of adoptions of packs.
-    let adoptionCount: Int
-
-    init(_ adoptions: [Hash32], in store: LogStore) throws(DiarioError) {
-        var newest: [String: UsedPack] = [:]
-        var types = store.broughtTypes
-        // The first schema of a type and version in a space wins.
-        var known = Set(types.map { TypeKey($0) })
-        for adoption in adoptions {
-            let pack = try Space.adoptedPack(adoption, in: store)
-            newest[pack.name] = UsedPack(pack: pack, fingerprint: adoption)
-            for type in pack.types where known.insert(TypeKey(type)).inserted {
-                types.append(type)
-            }
-        }
-        packs = newest.values.sorted { $0.pack.name < $1.pack.name }
-        do throws(PackError) {
-            catalog = try TypeCatalog(types, used: packs.flatMap { $0.pack.types })
-        } catch {
-            throw DiarioError(error)
-        }
-        var draft = DraftBatch()
-        draft.learn(catalog.types)
-        self.draft = draft
-        adoptionCount = adoptions.count
-        recordingPlan = RecordingPlan(of: packs.map { $0.pack }, types: catalog.types)
-        var asked: [ObjectIdentifier: RecordingPlan.Entry] = [:]
-        for type in catalog.types { asked[ObjectIdentifier(type)] = recordingPlan.entry(of: type) }
-        self.asked = asked
-    }
-
-    private struct TypeKey: Hashable {
-        let name: String
-        let version: Int
-
-        init(_ type: EventType) {
-            name = type.name
-            version = type.version
-        }
-    }
-}
-
-/// Keeps types of spaces for others that adopted the same packs in the same order.
-package protocol TypeShelf: AnyObject, Sendable {
-    func types(of adoptions: [Hash32]) -> SpaceTypes?
-    func keep(_ types: SpaceTypes, of adoptions: [Hash32])
 }

@@ -26,6 +26,10 @@ package struct BlobSession {
     private var current: Transfer?
     /// False if the token may only read: then it is not asked what is missing there.
     private var maySend = true
+    /// Those whose bytes came from the server.
+    private var fetched: Set<Hash32> = []
+    /// Those that the server had, and that it removes when it is asked about them.
+    private var leaving: Set<Hash32> = []
     /// The most bytes of a request.
     package var partSize = Limits.blobPartSizeMax
     package private(set) var report = Report()
@@ -62,14 +66,30 @@ package struct BlobSession {
         case end
     }
 
-    /// Exchanges those blobs to which events refer, and that are not erased, with the sizes that
-    /// events say.
+    /// The blobs that an exchange is about.
+    package struct Scope {
+        /// Those that are exchanged, with the sizes that events say.
+        package var wanted: [(id: Hash32, size: Int64?)]
+        /// Those that stay on the devices that recorded them, of which this is none.
+        package var leaving: [Hash32] = []
+        /// Those that stay here.
+        package var staying: [Hash32] = []
+        /// True if other blobs of the space may be wanted as well.
+        package var isPart = false
+
+        package init(_ wanted: [(id: Hash32, size: Int64?)] = []) { self.wanted = wanted }
+
+        package var isEmpty: Bool { wanted.isEmpty && leaving.isEmpty && staying.isEmpty }
+    }
+
+    /// Exchanges the blobs of `scope`; removes those that may not be here any more, and lets the
+    /// server remove those that it may not have.
     ///
     /// `losses` is what the server sent last for what it lost.
     package init(
         _ blobs: BlobStore,
         _ space: SpaceID,
-        referred: [(id: Hash32, size: Int64?)],
+        _ scope: Scope,
         knowing known: BlobNotes?,
         of server: String,
         epoch: UInt64,
@@ -86,17 +106,27 @@ package struct BlobSession {
         var unasked: [Hash32] = []
         if let known, isUsable == true { asked = known.asked }
         var notes = BlobNotes(server: server, epoch: epoch, asked: asked, losses: losses)
-        for (id, size) in referred {
+        if scope.isPart, isUsable == true { notes.notes = known?.notes ?? [:] }
+        for (id, size) in scope.wanted {
             let isHere = try blobs.find(id, sized: size) != nil
-            if isUsable == true, isHere, known?.notes[id] == .sent {
+            let note = known?.notes[id]
+            if isHere, note?.isOfServer == true {
+                fetched.insert(id)
+                notes.notes[id] = .fetched
+            } else if isUsable == true, isHere, note == .sent {
                 notes.notes[id] = .sent
-            } else {
-                unasked.append(id)
             }
+            if isUsable != true || notes.notes[id] == nil { unasked.append(id) }
         }
+        for id in scope.leaving where known?.notes[id]?.isOfServer == true {
+            _ = try blobs.drop(id)
+        }
+        leaving = Set(scope.staying.filter { known?.notes[$0] == .sent })
+        unasked += leaving
         self.notes = notes
         self.unasked = unasked
-        let wanted = Set(referred.map { $0.id })
+        guard !scope.isPart else { return }
+        let wanted = Set(scope.wanted.map { $0.id })
         for part in try blobs.parts() where part.space == space && !wanted.contains(part.id) {
             try blobs.drop(part)
         }
@@ -137,6 +167,7 @@ package struct BlobSession {
     private mutating func takeNext() throws(LogError) -> Transfer? {
         if !maySend, !unasked.isEmpty {
             for id in unasked where try !blobs.contains(id) {
+                notes.notes[id] = .coming
                 queue.append(Transfer(id: id, size: nil, offset: 0, isUpload: false))
             }
             unasked = []
@@ -215,10 +246,10 @@ package struct BlobSession {
             unasked += ids
             return
         }
-        for id in ids {
+        for id in ids where !leaving.contains(id) {
             let stored = try blobs.find(id)
             switch (stored?.size, missing[id], here[id]) {
-            case (_?, _, _?): notes.notes[id] = .sent
+            case (_?, _, _?): noteSent(id)
             case (let size?, let offset?, nil):
                 let start = 0...size ~= offset ? offset : 0
                 add(Transfer(id: id, size: size, offset: start, isUpload: true))
@@ -244,7 +275,7 @@ package struct BlobSession {
         }
         report.bytesDone += max(0, offset - transfer.offset)
         if offset == size {
-            notes.notes[transfer.id] = .sent
+            noteSent(transfer.id)
             report.sent += 1
             return
         }
@@ -296,8 +327,12 @@ package struct BlobSession {
     }
 
     private mutating func noteFetched(_ transfer: Transfer) {
-        notes.notes[transfer.id] = .sent
+        notes.notes[transfer.id] = .fetched
         report.fetched += 1
+    }
+
+    private mutating func noteSent(_ id: Hash32) {
+        notes.notes[id] = fetched.contains(id) ? .fetched : .sent
     }
 
     /// Goes on with a blob, unless it is larger than was known: then small ones come first.

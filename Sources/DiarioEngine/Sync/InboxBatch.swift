@@ -1,4 +1,5 @@
 public import DiarioCore
+package import DiarioCrypto
 import DiarioLog
 package import DiarioSchema
 
@@ -39,6 +40,15 @@ public struct InboxBatch: Sendable {
 
     /// The origin of the first event, which names the batch.
     public var origin: Origin { Origin(replica: replica, sequence: sequences.lowerBound) }
+
+    /// The blobs to which its events refer.
+    package var blobs: [Hash32] {
+        lines.flatMap { line in
+            line.type.blobs.compactMap { blob in
+                line.payload.bytes(at: blob.idIndex).flatMap { Hash32(Array($0).span) }
+            }
+        }
+    }
 
     /// True if the log says that the authority refused them.
     ///

@@ -41,12 +41,11 @@ struct InboxReader {
         } catch {
             throw DiarioError(error)
         }
-        let catalog = space.catalog
         var noted: [Origin: InboxNote] = [:]
         for note in notes where noted[note.old] == nil { noted[note.old] = note }
         for entry in entries {
             places[entry.replica, default: []].append(batches.count)
-            var batch = Batch(entry: entry, lines: try Self.lines(of: entry, catalog))
+            var batch = Batch(entry: entry, lines: try Self.lines(of: entry, space.types))
             batch.note = noted[entry.origin]
             batches.append(batch)
         }
@@ -92,11 +91,15 @@ struct InboxReader {
 
     private static func lines(
         of entry: InboxEntry,
-        _ catalog: TypeCatalog
+        _ types: SpaceTypes
     ) throws(DiarioError) -> [EventLine] {
         do throws(FormatError) {
             let (bytes, head) = try entry.unpacked()
-            let plans = head.types.map { plan($0, catalog) }
+            let plans = head.types.map { entry in
+                let name = String(decoding: entry.name, as: UTF8.self)
+                return types.plan(of: entry)
+                    ?? PayloadPlan(.unknown(name, version: entry.version))
+            }
             var lines: [EventLine] = []
             let block = bytes.span
             var cursor = RowCursor(block, head.summary)
@@ -107,15 +110,6 @@ struct InboxReader {
         } catch {
             throw DiarioError(error)
         }
-    }
-
-    /// The type with which events are read: with another schema they would have another meaning.
-    private static func plan(_ entry: TypeEntry, _ catalog: TypeCatalog) -> PayloadPlan {
-        let name = String(decoding: entry.name, as: UTF8.self)
-        guard let type = catalog.type(name, version: entry.version),
-            Fingerprint.schema(type) == entry.fingerprint
-        else { return PayloadPlan(.unknown(name, version: entry.version)) }
-        return PayloadPlan(type)
     }
 
     private static func line(

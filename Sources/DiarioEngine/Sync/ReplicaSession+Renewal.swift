@@ -186,13 +186,8 @@ extension ReplicaSession {
     }
 
     private mutating func renew(_ plan: SpaceRenewal.Plan) throws(LogError) {
-        let catalog: TypeCatalog
-        do throws(DiarioError) { catalog = try Space(store: store, id: space).catalog } catch {
-            throw .corrupt(Fault(file: LogPaths.packs, offset: 0, what: error.message))
-        }
-        let outcome = try SpaceRenewal.run(plan, of: space, in: store) { entry in
-            catalog.type(String(decoding: entry.name, as: UTF8.self), version: entry.version)
-        }
+        let types = try TypeShelf().types(of: space, in: store)
+        let outcome = try SpaceRenewal.run(plan, of: space, in: store) { types[$0]?.type }
         space = outcome.space
         moved.recordedAgain += outcome.recordedAgain
         moved.pendingAgain += outcome.pendingAgain

@@ -8,3 +8,9 @@ extension Double {
         return rest <= -0.5 ? whole - 1 : whole
     }
 }
+
+/// Thousandths of a number, to the nearest.
+package func milli(_ value: Double) -> Int {
+    let thousandths = (1000 * value).nearestInteger ?? 0
+    return Int(clamping: thousandths)
+}

@@ -8,20 +8,27 @@ enum AssessmentRules {
         _ input: Fish.AssessmentStart,
         in space: any CommandSpace
     ) throws(BrokenRule) -> Outcome<Fish.AssessmentStart.Result> {
-        let day = try Fish.notInFuture(
+        let day = try Fish.credible(
             input.startedOn ?? Fish.today(space),
             field: "startedOn",
             space
         )
         let known = try Fish.species(input.speciesId, on: day, in: space)
-        guard !known.isRetired else { throw FishRule.retired.broken("speciesId", input.speciesId) }
-        return Outcome(Fish.AssessmentStart.Result()).recording(
+        guard !known.isRetired else { throw Fish.Rule.retired("speciesId", input.speciesId) }
+        let outcome = Outcome(Fish.AssessmentStart.Result()).recording(
             Fish.Recorded.AssessmentStarted(
                 assessmentId: input.assessmentId,
                 speciesId: input.speciesId,
                 startedOn: day,
                 timeZone: input.timeZone,
                 note: input.note
+            )
+        )
+        guard let reference = Fish.Preferences(in: space).reference else { return outcome }
+        return outcome.recording(
+            Fish.Recorded.ReferenceSelected(
+                assessmentId: input.assessmentId ?? "#1",
+                referenceId: reference
             )
         )
     }
@@ -31,9 +38,8 @@ enum AssessmentRules {
         in space: any CommandSpace
     ) throws(BrokenRule) -> Outcome<Fish.SpeciesChange.Result> {
         let assessment = try Fish.OpenAssessment(input.assessmentId, in: space)
-        let day = assessment.day ?? Fish.today(space)
-        let known = try Fish.species(input.speciesId, on: day, in: space)
-        guard !known.isRetired else { throw FishRule.retired.broken("speciesId", input.speciesId) }
+        let known = try Fish.species(input.speciesId, on: assessment.day, in: space)
+        guard !known.isRetired else { throw Fish.Rule.retired("speciesId", input.speciesId) }
         return Outcome(Fish.SpeciesChange.Result()).recording(
             Fish.Recorded.AssessmentSpeciesChanged(
                 assessmentId: input.assessmentId,
@@ -47,12 +53,13 @@ enum AssessmentRules {
         in space: any CommandSpace
     ) throws(BrokenRule) -> Outcome<Fish.AssessmentAbandon.Result> {
         let assessment = try Fish.OpenAssessment(input.assessmentId, in: space)
-        let next = assessment.row.text("nextStep") ?? "photo"
         let step: Fish.Recorded.AssessmentAbandoned.Step =
-            switch next {
-            case "length": .verdict
-            case "report": .details
-            default: Fish.Recorded.AssessmentAbandoned.Step(rawValue: next) ?? .photo
+            switch assessment.row.nextStep {
+            case .photo, nil: .photo
+            case .reference: .reference
+            case .marks: .marks
+            case .length, .verdict: .verdict
+            case .details, .report: .details
             }
         return Outcome(Fish.AssessmentAbandon.Result()).recording(
             Fish.Recorded.AssessmentAbandoned(
@@ -86,8 +93,9 @@ enum AssessmentRules {
     ) throws(BrokenRule) -> Outcome<Fish.PhotoCapture.Result> {
         _ = try Fish.OpenAssessment(input.assessmentId, in: space)
         let given = input.takenOn ?? input.takenAt.map { Fish.day(at: $0) } ?? Fish.today(space)
-        let taken = try Fish.notInFuture(given, field: "takenOn", space)
-        let gate = input.gate ?? .standard
+        let taken = try Fish.credible(given, field: "takenOn", space)
+        guard taken <= Fish.today(space) else { throw Fish.Rule.future("takenOn", taken.text) }
+        let gate = input.gate ?? Fish.Preferences(in: space).gate ?? .standard
         let result = gate.result(zMicroG: Gravity(input.gravityMicroG)?.z)
         return Outcome(Fish.PhotoCapture.Result()).recording(
             Fish.Recorded.PhotoCaptured(
@@ -117,12 +125,12 @@ enum AssessmentRules {
     ) throws(BrokenRule) -> Outcome<Fish.PhotoDiscard.Result> {
         let assessment = try Fish.OpenAssessment(input.assessmentId, in: space)
         guard let photo = assessment.photoID else {
-            throw FishRule.noPhoto.broken("assessmentId", input.assessmentId)
+            throw Fish.Rule.noPhoto("assessmentId", input.assessmentId)
         }
-        let kept = space.rows("photos", ["assessmentId": .text(input.assessmentId)])
+        let kept = space.photos(assessmentId: input.assessmentId)
         let wanted = input.photoId ?? photo
-        guard kept.contains(where: { $0.text("photoId") == wanted }) else {
-            throw FishRule.otherPhoto.broken("photoId", wanted)
+        guard kept.contains(where: { $0.photoId == wanted }) else {
+            throw Fish.Rule.otherPhoto("photoId", wanted)
         }
         return Outcome(Fish.PhotoDiscard.Result()).recording(
             Fish.Recorded.PhotoDiscarded(
@@ -138,11 +146,15 @@ enum AssessmentRules {
         in space: any CommandSpace
     ) throws(BrokenRule) -> Outcome<Fish.ReferenceSelect.Result> {
         _ = try Fish.OpenAssessment(input.assessmentId, in: space)
-        _ = try Fish.reference(input.referenceId, field: "referenceId", in: space)
+        guard let reference = input.referenceId ?? Fish.Preferences(in: space).reference else {
+            let values = Fish.Preferences.values(of: .reference, in: space)
+            throw Fish.Rule.whichReference("referenceId", values: Fish.list(values))
+        }
+        _ = try Fish.reference(reference, field: "referenceId", in: space)
         return Outcome(Fish.ReferenceSelect.Result()).recording(
             Fish.Recorded.ReferenceSelected(
                 assessmentId: input.assessmentId,
-                referenceId: input.referenceId
+                referenceId: reference
             )
         )
     }

@@ -1,12 +1,15 @@
-import DiarioCore
+package import DiarioCore
 import DiarioSchema
 
-// What commands ask of the catalogue, and those that change it.
+// What commands ask of the catalogue.
 
 extension Fish {
     /// A species as the catalogue has it on a day, in a zone of the sea.
     struct CatalogueEntry {
         let rule: SpeciesRule
+        let nameIt: String
+        let nameEn: String?
+        let measure: BodyMeasure
         let isRetired: Bool
     }
 
@@ -17,17 +20,19 @@ extension Fish {
         field: String = "speciesId",
         in space: any CommandSpace
     ) throws(BrokenRule) -> CatalogueEntry {
-        let row = space.row(
-            "species",
-            ["speciesId": .text(id), "day": .text(day.text), "zone": .text(zone)]
-        )
-        guard let row, let kind = row.text("minSizeKind"),
-            let minimum = MinimumSize(kind: kind, lengthUm: row.integer("minSizeUm")),
-            let season = row.integer("seasonMask").flatMap({ Season(mask: Int(clamping: $0)) })
-        else { throw FishRule.unknownSpecies.broken(field, id) }
+        guard let row = space.species(speciesId: id, day: day, zone: zone).first,
+            let minimum = MinimumSize(kind: row.minSizeKind.rawValue, lengthUm: row.minSizeUm),
+            let season = row.seasonMask.flatMap({ Season(mask: Int(clamping: $0)) })
+        else {
+            let known = space.species(day: day).map { $0.speciesId }
+            throw Fish.Rule.unknownSpecies(field, id, values: list(known))
+        }
         return CatalogueEntry(
             rule: SpeciesRule(speciesID: id, minimum: minimum, season: season),
-            isRetired: row.isTrue("isRetired")
+            nameIt: row.nameIt,
+            nameEn: row.nameEn,
+            measure: row.measure,
+            isRetired: row.isRetired
         )
     }
 
@@ -39,10 +44,45 @@ extension Fish {
         field: String,
         in space: any CommandSpace
     ) throws(BrokenRule) {
-        let known = space.rows("zones", [:])
-        guard known.contains(where: { $0.text("zoneId") == id }) else {
-            throw FishRule.unknownZone.broken(field, id)
+        let known = space.zones().map { $0.zoneId }
+        guard known.contains(where: { $0.hasBytes(of: id) }) else {
+            throw Fish.Rule.unknownZone(field, id, values: list(known))
         }
+    }
+
+    /// The values that there are, for messages.
+    static func list(_ values: [String]) -> String {
+        let shown = values.prefix(listedMax).joined(separator: ", ")
+        return values.count > listedMax ? shown + ", ..." : shown
+    }
+
+    private static let listedMax = 100
+
+    private static func unknownReference(
+        _ field: String,
+        _ id: String,
+        in space: any CommandSpace
+    ) -> BrokenRule {
+        let known = space.references().map { $0.referenceId }
+        return Fish.Rule.unknownReference(field, id, values: list(known))
+    }
+
+    static func unknownPlace(
+        _ field: String,
+        _ id: String,
+        in space: any CommandSpace
+    ) -> BrokenRule {
+        Fish.Rule.unknownPlace(field, id, values: list(space.places().map { $0.placeId }))
+    }
+
+    /// The zone that is given, else the one that the user prefers, else everywhere.
+    static func zone(
+        _ given: String?,
+        in space: any CommandSpace
+    ) throws(BrokenRule) -> String {
+        let id = given ?? Preferences(in: space).zone ?? everywhere
+        try checkZone(id, field: "zone", in: space)
+        return id
     }
 
     static func reference(
@@ -50,17 +90,16 @@ extension Fish {
         field: String,
         in space: any CommandSpace
     ) throws(BrokenRule) -> ReferenceObject {
-        guard let row = space.row("references", ["referenceId": .text(id)]) else {
-            throw FishRule.unknownReference.broken(field, id)
+        guard let row = space.references(referenceId: id).first else {
+            throw unknownReference(field, id, in: space)
         }
-        let thickness = row.integer("thicknessUm") ?? 0
-        if let diameter = row.integer("diameterUm") {
-            return .disc(diameterUm: diameter, thicknessUm: thickness)
+        if let diameter = row.diameterUm {
+            return .disc(diameterUm: diameter, thicknessUm: row.thicknessUm)
         }
-        guard let width = row.integer("widthUm"), let height = row.integer("heightUm") else {
-            throw FishRule.unknownReference.broken(field, id)
+        guard let width = row.widthUm, let height = row.heightUm else {
+            throw unknownReference(field, id, in: space)
         }
-        return .card(widthUm: width, heightUm: height, thicknessUm: thickness)
+        return .card(widthUm: width, heightUm: height, thicknessUm: row.thicknessUm)
     }
 
     /// Makes sure that a report may name the place: one that is in use, and has none inside.
@@ -69,142 +108,13 @@ extension Fish {
         field: String,
         in space: any CommandSpace
     ) throws(BrokenRule) {
-        guard let row = space.row("places", ["placeId": .text(id)]) else {
-            throw FishRule.unknownPlace.broken(field, id)
+        guard let row = space.places(placeId: id).first else {
+            throw unknownPlace(field, id, in: space)
         }
-        guard row.isTrue("isLeaf"), row.text("parentId") != nil else {
-            throw FishRule.municipality.broken(field, id)
+        guard row.isLeaf, row.parentId != nil else {
+            throw Fish.Rule.municipality(field, id)
         }
-        guard !row.isTrue("isRetired") else { throw FishRule.retired.broken(field, id) }
-    }
-
-    // MARK: Commands of curators
-
-    static func define(
-        _ input: SpeciesDefine,
-        in space: any CommandSpace
-    ) throws(BrokenRule) -> Outcome<SpeciesDefine.Result> {
-        guard (input.minSizeKind == .none) == (input.minSizeUm == nil) else {
-            throw FishRule.minimumSize.broken("minSizeUm", input.minSizeKind.rawValue)
-        }
-        return Outcome(SpeciesDefine.Result()).recording(
-            Recorded.SpeciesDefined(
-                speciesId: input.speciesId,
-                ordinal: input.ordinal,
-                nameIt: input.nameIt,
-                nameEn: input.nameEn,
-                nameSci: input.nameSci,
-                family: input.family,
-                measure: input.measure,
-                minSizeKind: input.minSizeKind,
-                minSizeUm: input.minSizeUm,
-                seasonMask: input.seasonMask,
-                legalBasis: input.legalBasis,
-                validFrom: input.validFrom
-            )
-        )
-    }
-
-    static func retire(
-        _ input: SpeciesRetire,
-        in space: any CommandSpace
-    ) throws(BrokenRule) -> Outcome<SpeciesRetire.Result> {
-        let known = try species(input.speciesId, on: today(space), in: space)
-        guard !known.isRetired else { throw FishRule.retired.broken("speciesId", input.speciesId) }
-        return Outcome(SpeciesRetire.Result()).recording(
-            Recorded.SpeciesRetired(speciesId: input.speciesId, reason: input.reason)
-        )
-    }
-
-    static func set(
-        _ input: SeasonSet,
-        in space: any CommandSpace
-    ) throws(BrokenRule) -> Outcome<SeasonSet.Result> {
-        _ = try species(input.speciesId, on: max(today(space), input.validFrom), in: space)
-        let zone = input.zoneId ?? everywhere
-        try checkZone(zone, field: "zoneId", in: space)
-        return Outcome(SeasonSet.Result()).recording(
-            Recorded.SeasonSet(
-                speciesId: input.speciesId,
-                zoneId: zone,
-                seasonMask: input.seasonMask,
-                validFrom: input.validFrom
-            )
-        )
-    }
-
-    static func define(
-        _ input: ZoneDefine,
-        in space: any CommandSpace
-    ) throws(BrokenRule) -> Outcome<ZoneDefine.Result> {
-        Outcome(ZoneDefine.Result()).recording(
-            Recorded.ZoneDefined(
-                zoneId: input.zoneId,
-                nameIt: input.nameIt,
-                nameEn: input.nameEn
-            )
-        )
-    }
-
-    static func define(
-        _ input: ReferenceDefine,
-        in space: any CommandSpace
-    ) throws(BrokenRule) -> Outcome<ReferenceDefine.Result> {
-        let isDisc = input.shape == .disc
-        guard (input.diameterUm != nil) == isDisc, (input.widthUm == nil) == isDisc,
-            (input.heightUm == nil) == isDisc
-        else { throw FishRule.referenceSize.broken("shape", input.shape.rawValue) }
-        return Outcome(ReferenceDefine.Result()).recording(
-            Recorded.ReferenceDefined(
-                referenceId: input.referenceId,
-                nameIt: input.nameIt,
-                nameEn: input.nameEn,
-                shape: input.shape,
-                diameterUm: input.diameterUm,
-                widthUm: input.widthUm,
-                heightUm: input.heightUm,
-                thicknessUm: input.thicknessUm
-            )
-        )
-    }
-
-    static func define(
-        _ input: PlaceDefine,
-        in space: any CommandSpace
-    ) throws(BrokenRule) -> Outcome<PlaceDefine.Result> {
-        if let parent = input.parentId {
-            guard let row = space.row("places", ["placeId": .text(parent)]) else {
-                throw FishRule.unknownPlace.broken("parentId", parent)
-            }
-            guard row.text("parentId") == nil else {
-                throw FishRule.parent.broken("parentId", parent)
-            }
-        }
-        return Outcome(PlaceDefine.Result()).recording(
-            Recorded.PlaceDefined(
-                placeId: input.placeId,
-                parentId: input.parentId,
-                name: input.name,
-                aliases: input.aliases,
-                latE7: input.latE7,
-                lonE7: input.lonE7
-            )
-        )
-    }
-
-    static func retire(
-        _ input: PlaceRetire,
-        in space: any CommandSpace
-    ) throws(BrokenRule) -> Outcome<PlaceRetire.Result> {
-        guard let row = space.row("places", ["placeId": .text(input.placeId)]) else {
-            throw FishRule.unknownPlace.broken("placeId", input.placeId)
-        }
-        guard !row.isTrue("isRetired") else {
-            throw FishRule.retired.broken("placeId", input.placeId)
-        }
-        return Outcome(PlaceRetire.Result()).recording(
-            Recorded.PlaceRetired(placeId: input.placeId, reason: input.reason)
-        )
+        guard !row.isRetired else { throw Fish.Rule.retired(field, id) }
     }
 
     // MARK: Days
@@ -218,19 +128,23 @@ extension Fish {
         CivilTime.clamped(space.now).milliseconds
     }
 
-    /// The day, if it is not later than tomorrow: a clock may be a little ahead.
-    static func notInFuture(
+    /// The day, if it is from 1970 to tomorrow: a clock may be a little ahead, or wholly wrong.
+    static func credible(
         _ day: CivilDay,
         field: String,
         _ space: any CommandSpace
     ) throws(BrokenRule) -> CivilDay {
         guard day.daysSince1970 <= today(space).daysSince1970 + 1 else {
-            throw FishRule.future.broken(field, day.text)
+            throw Fish.Rule.future(field, day.text)
+        }
+        guard day.daysSince1970 >= min(0, today(space).daysSince1970) else {
+            throw Fish.Rule.past(field, day.text)
         }
         return day
     }
 
-    static func day(at time: Timestamp) -> CivilDay {
+    /// The day in Italy.
+    package static func day(at time: Timestamp) -> CivilDay {
         let hour: Int64 = 3_600_000
         let milliseconds = CivilTime.clamped(time).milliseconds
         let winter = civilDay(at: milliseconds + hour)

@@ -4,6 +4,7 @@ extension Fish {
     /// Its commands and views.
     public static let domain = Domain(
         "fish",
+        language: { Preferences(in: $0).language },
         [
             .command { (input: AssessmentStart, space) throws(BrokenRule) in
                 try AssessmentRules.start(input, in: space)
@@ -35,6 +36,10 @@ extension Fish {
             .command { (input: MarksClear, space) throws(BrokenRule) in
                 try MarkRules.clear(input, in: space)
             },
+            .view { (input: CornerDrag, _) throws(BrokenRule) in try MarkRules.drag(input) },
+            .view { (input: WouldChange, space) throws(BrokenRule) in
+                try CuratorRules.wouldChange(input, in: space)
+            },
             .command { (input: DetectionCorrect, space) throws(BrokenRule) in
                 try PreferenceRules.correct(input, in: space)
             },
@@ -59,6 +64,9 @@ extension Fish {
             .command { (input: ReportWithdraw, space) throws(BrokenRule) in
                 try ReportRules.withdraw(input, in: space)
             },
+            .command { (input: ReportRestore, space) throws(BrokenRule) in
+                try ReportRules.restore(input, in: space)
+            },
             .command { (input: ReportReview, space) throws(BrokenRule) in
                 try ReportRules.review(input, in: space)
             },
@@ -75,22 +83,25 @@ extension Fish {
                 try PreferenceRules.dismiss(input, in: space)
             },
             .command { (input: SpeciesDefine, space) throws(BrokenRule) in
-                try define(input, in: space)
+                try CuratorRules.define(input, in: space)
             },
             .command { (input: SpeciesRetire, space) throws(BrokenRule) in
-                try retire(input, in: space)
+                try CuratorRules.retire(input, in: space)
             },
-            .command { (input: SeasonSet, space) throws(BrokenRule) in try set(input, in: space) },
-            .command { (input: ZoneDefine, space) throws(BrokenRule) in try define(input, in: space)
+            .command { (input: SeasonSet, space) throws(BrokenRule) in
+                try CuratorRules.set(input, in: space)
+            },
+            .command { (input: ZoneDefine, space) throws(BrokenRule) in
+                try CuratorRules.define(input, in: space)
             },
             .command { (input: ReferenceDefine, space) throws(BrokenRule) in
-                try define(input, in: space)
+                try CuratorRules.define(input, in: space)
             },
             .command { (input: PlaceDefine, space) throws(BrokenRule) in
-                try define(input, in: space)
+                try CuratorRules.define(input, in: space)
             },
             .command { (input: PlaceRetire, space) throws(BrokenRule) in
-                try retire(input, in: space)
+                try CuratorRules.retire(input, in: space)
             },
             .view { (input: Judge, space) throws(BrokenRule) in try judge(input, in: space) },
             .view { (input: OldSpecies, space) throws(BrokenRule) in

@@ -4,12 +4,14 @@ import DiarioSchema
 extension Fish {
     /// The two answers about a fish, and all that they follow from.
     struct Judgement {
-        let rule: SpeciesRule
+        let species: CatalogueEntry
         let verdict: Verdict
         let month: Month
         let applicability: Fish.Applicability
-        /// Empty if both answers are positive.
-        let alternatives: [Alternative]
+        /// The zone of the sea whose seasons count, where it has any.
+        let zoneID: String
+        /// What to buy instead; empty if both answers are positive.
+        let others: [Rows.Alternatives]
 
         init(
             speciesID: String,
@@ -21,31 +23,31 @@ extension Fish {
             production: String?,
             in space: any CommandSpace
         ) throws(BrokenRule) {
-            rule = try Fish.species(speciesID, on: day, zone: zone, in: space).rule
+            zoneID = zone
+            species = try Fish.species(speciesID, on: day, zone: zone, in: space)
             guard let month = Month(day.month) else {
                 preconditionFailure("a day has a month")
             }
             self.month = month
-            verdict = Verdict(lengthUm: lengthUm, sigmaUm: sigmaUm, rule: rule, month: month)
+            verdict = Verdict(
+                lengthUm: lengthUm,
+                sigmaUm: sigmaUm,
+                rule: species.rule,
+                month: month
+            )
             applicability = Fish.Applicability(
                 origin: origin.flatMap { Fish.Origin(rawValue: $0) } ?? .mediterranean,
                 production: production.flatMap { Fish.Production(rawValue: $0) } ?? .unknown
             )
-            guard !verdict.isPositive else {
-                alternatives = []
-                return
-            }
-            let rows = space.rows(
-                "alternatives",
-                ["day": .text(day.text), "speciesId": .text(speciesID), "zone": .text(zone)]
-            )
-            alternatives = rows.compactMap { row in
-                row.text("speciesId").map {
-                    Alternative(speciesId: $0, minSizeUm: row.integer("minSizeUm"))
-                }
-            }
+            others =
+                verdict.isPositive
+                ? [] : space.alternatives(day: day, speciesId: speciesID, zone: zone)
         }
 
+        var rule: SpeciesRule { species.rule }
+        var alternatives: [Alternative] {
+            others.map { Alternative(speciesId: $0.speciesId, minSizeUm: $0.minSizeUm) }
+        }
         var sizeResult: SizeResult { SizeResult(rawValue: verdict.size.rawValue) ?? .notRequired }
         var dateResult: DateResult { verdict.date }
         var minSizeKind: MinSizeKind { MinSizeKind(rawValue: rule.minimum.kind) ?? .none }
@@ -56,8 +58,7 @@ extension Fish {
         _ input: Judge,
         in space: any CommandSpace
     ) throws(BrokenRule) -> Judge.Result {
-        let zone = input.zone ?? everywhere
-        try checkZone(zone, field: "zone", in: space)
+        let zone = try zone(input.zone, in: space)
         let judged = try Judgement(
             speciesID: input.speciesId,
             lengthUm: input.lengthUm,
@@ -74,9 +75,16 @@ extension Fish {
             month: Int64(judged.month.number),
             minSizeUm: judged.rule.minimum.lengthUm,
             minSizeKind: judged.minSizeKind,
+            zoneId: judged.zoneID,
             isBorderline: judged.verdict.isBorderline,
             applicability: judged.applicability,
-            alternatives: judged.alternatives
+            alternatives: judged.alternatives,
+            text: judged.text(
+                lengthUm: input.lengthUm,
+                sigmaUm: input.sigmaUm,
+                nil,
+                in: space
+            )
         )
     }
 
@@ -86,22 +94,21 @@ extension Fish {
     ) throws(BrokenRule) -> Outcome<VerdictIssue.Result> {
         let assessment = try OpenAssessment(input.assessmentId, in: space)
         let row = assessment.row
-        guard let length = row.integer("lengthUm"), let day = assessment.day else {
-            throw FishRule.noLength.broken("assessmentId", input.assessmentId)
+        guard let length = row.lengthUm else {
+            throw Fish.Rule.noLength("assessmentId", input.assessmentId)
         }
-        if let what = row.text("lengthOutdatedBy") {
-            throw FishRule.lengthOutdated.broken("assessmentId", what)
+        if let what = row.lengthOutdatedBy {
+            throw Fish.Rule.lengthOutdated("assessmentId", what)
         }
-        let zone = input.zone ?? everywhere
-        try checkZone(zone, field: "zone", in: space)
+        let zone = try zone(input.zone, in: space)
         let judged = try Judgement(
             speciesID: assessment.speciesID,
             lengthUm: length,
-            sigmaUm: row.integer("sigmaUm"),
-            on: day,
+            sigmaUm: row.sigmaUm,
+            on: assessment.day,
             zone: zone,
-            origin: input.origin?.rawValue ?? row.text("origin"),
-            production: input.production?.rawValue ?? row.text("production"),
+            origin: input.origin?.rawValue ?? row.origin,
+            production: input.production?.rawValue ?? row.production,
             in: space
         )
         let result = VerdictIssue.Result(
@@ -110,9 +117,16 @@ extension Fish {
             month: Int64(judged.month.number),
             minSizeUm: judged.rule.minimum.lengthUm,
             minSizeKind: judged.minSizeKind,
+            zoneId: judged.zoneID,
             isBorderline: judged.verdict.isBorderline,
             applicability: judged.applicability,
-            alternatives: judged.alternatives
+            alternatives: judged.alternatives,
+            text: judged.text(
+                lengthUm: length,
+                sigmaUm: row.sigmaUm,
+                row.method,
+                in: space
+            )
         )
         let others = judged.alternatives.prefix(alternativeCountMax).map { $0.speciesId }
         return Outcome(result).recording(
@@ -120,11 +134,11 @@ extension Fish {
                 assessmentId: input.assessmentId,
                 speciesId: assessment.speciesID,
                 lengthUm: length,
-                sigmaUm: row.integer("sigmaUm"),
+                sigmaUm: row.sigmaUm,
                 minSizeUm: judged.rule.minimum.lengthUm,
                 minSizeKind: .init(judged.minSizeKind),
                 seasonMask: Int64(judged.rule.season.mask),
-                zoneId: zone,
+                zoneId: judged.zoneID,
                 sizeResult: .init(judged.sizeResult),
                 isBorderline: judged.verdict.isBorderline,
                 dateResult: judged.dateResult,
@@ -149,6 +163,6 @@ extension Fish.RecordedMinSizeKind {
     init(_ kind: Fish.MinSizeKind) { self = Self(rawValue: kind.rawValue) ?? .unknown }
 }
 
-extension Fish.Recorded.ReportFiled.Origin {
+extension Fish.RecordedOrigin {
     init(_ origin: Fish.Origin) { self = Self(rawValue: origin.rawValue) ?? .unknown }
 }

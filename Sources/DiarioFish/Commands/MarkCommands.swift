@@ -6,18 +6,18 @@ enum MarkRules {
         in space: any CommandSpace
     ) throws(BrokenRule) -> Outcome<Fish.MarksPlace.Result> {
         let assessment = try Fish.OpenAssessment(input.assessmentId, in: space)
-        var size = assessment.row.integer("widthPx").flatMap { width in
-            assessment.row.integer("heightPx").map { (width: width, height: $0) }
+        var size = assessment.row.widthPx.flatMap { width in
+            assessment.row.heightPx.map { (width: width, height: $0) }
         }
         if size == nil, let width = input.imageWidthPx, let height = input.imageHeightPx {
             size = (width, height)
         }
-        guard let size else { throw FishRule.noPhoto.broken("imageWidthPx") }
+        guard let size else { throw Fish.Rule.noPhoto("imageWidthPx") }
         guard let shape = MarkShape(input.points, input.frame, input.ellipse),
             shape.fits(input.method, isFish: input.target == .fish)
-        else { throw FishRule.markShape.broken("points", input.method.rawValue) }
+        else { throw Fish.Rule.markShape("points", input.method.rawValue) }
         guard shape.isInside(width: size.width, height: size.height) else {
-            throw FishRule.outsideImage.broken("points")
+            throw Fish.Rule.outsideImage("points")
         }
         let isWithoutPhoto = assessment.photoID == nil
         return Outcome(Fish.MarksPlace.Result()).recording(
@@ -42,8 +42,8 @@ enum MarkRules {
         in space: any CommandSpace
     ) throws(BrokenRule) -> Outcome<Fish.MarksNudge.Result> {
         let assessment = try Fish.OpenAssessment(input.assessmentId, in: space)
-        guard let mark = try assessment.mark(input.target.rawValue) else {
-            throw FishRule.noMarks.broken("target", input.target.rawValue)
+        guard let mark = try assessment.mark(input.target) else {
+            throw Fish.Rule.noMarks("target", input.target.rawValue)
         }
         let step = input.deltaMpx ?? MarkFrame.nudgeMpx
         do throws(GestureRefusal) {
@@ -53,7 +53,7 @@ enum MarkRules {
             case .points: throw .empty
             }
         } catch {
-            throw FishRule.nudge.broken("deltaMpx", "\(step)")
+            throw Fish.Rule.nudge("deltaMpx", "\(step)")
         }
         return Outcome(Fish.MarksNudge.Result()).recording(
             Fish.Recorded.MarksNudged(
@@ -66,13 +66,37 @@ enum MarkRules {
         )
     }
 
+    /// A frame after one of its corners was dragged, without an assessment.
+    static func drag(_ input: Fish.CornerDrag) throws(BrokenRule) -> Fish.CornerDrag.Result {
+        let frame: MarkFrame
+        do throws(GestureRefusal) {
+            frame = try MarkFrame(input.frame).moving(input.corner, to: MarkPoint(input.point))
+        } catch {
+            throw error == .crossing ? Fish.Rule.crossing("point") : outsideImage
+        }
+        // So far away that no photo has the other corner.
+        guard max(frame.widthMpx, frame.heightMpx) <= sideMaxMpx else { throw outsideImage }
+        return Fish.CornerDrag.Result(
+            frame: Fish.Frame(
+                xMpx: frame.xMpx,
+                yMpx: frame.yMpx,
+                widthMpx: frame.widthMpx,
+                heightMpx: frame.heightMpx
+            )
+        )
+    }
+
+    private static var outsideImage: BrokenRule { Fish.Rule.outsideImage("point") }
+    /// The largest side of a frame.
+    private static let sideMaxMpx: Int64 = 21_000_000
+
     static func clear(
         _ input: Fish.MarksClear,
         in space: any CommandSpace
     ) throws(BrokenRule) -> Outcome<Fish.MarksClear.Result> {
         let assessment = try Fish.OpenAssessment(input.assessmentId, in: space)
-        guard try assessment.mark(input.target.rawValue) != nil else {
-            throw FishRule.noMarks.broken("target", input.target.rawValue)
+        guard try assessment.mark(input.target) != nil else {
+            throw Fish.Rule.noMarks("target", input.target.rawValue)
         }
         return Outcome(Fish.MarksClear.Result()).recording(
             Fish.Recorded.MarksCleared(
@@ -92,6 +116,19 @@ extension MarkShape {
         case (nil, let frame?, nil): self = .frame(MarkFrame(frame))
         case (nil, nil, let ellipse?): self = .ellipse(MarkEllipse(ellipse))
         default: return nil
+        }
+    }
+
+    /// The shape that a read model keeps: whoever records an event may give several.
+    init?(kept points: [Fish.Point]?, _ frame: Fish.Frame?, _ ellipse: Fish.Ellipse?) {
+        if let points {
+            self = .points(points.map { MarkPoint($0) })
+        } else if let frame {
+            self = .frame(MarkFrame(frame))
+        } else if let ellipse {
+            self = .ellipse(MarkEllipse(ellipse))
+        } else {
+            return nil
         }
     }
 

@@ -12,24 +12,20 @@ enum OldAppRules {
         var month: Month?
         if let text = input.month {
             month = Month(named: text)
-            guard month != nil else { throw OldRule.month.broken("month", text) }
+            guard month != nil else { throw Fish.Rule.month("month", text) }
         }
         let unit = unit(input.unit)
-        let rows = space.rows("species", ["day": .text(Fish.today(space).text)])
         var list: [Fish.OldSpeciesRow] = []
-        for row in rows {
-            let mask = row.integer("seasonMask").map { Int(clamping: $0) }
-            guard let season = mask.flatMap({ Season(mask: $0) }),
-                let id = row.text("speciesId")
-            else { continue }
+        for row in space.species(day: Fish.today(space)) {
+            let mask = row.seasonMask.map { Int(clamping: $0) }
+            guard let season = mask.flatMap({ Season(mask: $0) }) else { continue }
             if let month, season.isClosed(in: month) { continue }
             list.append(
                 Fish.OldSpeciesRow(
-                    id: row.integer("ordinal").map { "\($0)" } ?? id,
-                    commName: row.text("nameIt") ?? id,
-                    sciName: row.text("nameSci") ?? "",
-                    minSize: row.integer("minSizeUm").map { unit.text(um: $0) }
-                        ?? "0",
+                    id: row.ordinal.map { "\($0)" } ?? row.speciesId,
+                    commName: row.nameIt,
+                    sciName: row.nameSci ?? "",
+                    minSize: row.minSizeUm.map { unit.text(um: $0) } ?? "0",
                     reproduction: Month.all.filter { season.isClosed(in: $0) }
                         .map { $0.italianName }.joined(separator: ", ")
                 )
@@ -65,21 +61,17 @@ enum OldAppRules {
             in: space
         )
         guard judged.verdict.eligibilitySize == size else {
-            throw OldRule.answers.broken("eligibilitySize", input.eligibilitySize)
+            throw Fish.Rule.answers("eligibilitySize", input.eligibilitySize)
         }
         guard judged.verdict.eligibilityDate == date else {
-            throw OldRule.answers.broken("eligibilityDate", input.eligibilityDate)
+            throw Fish.Rule.answers("eligibilityDate", input.eligibilityDate)
         }
         let since = Fish.now(space) - repeatedMilliseconds
-        let same = space.rows("old-app-reports", ["since": .integer(since)]).first { row in
-            row.text("speciesId") == id && row.text("placeId") == place
-                && row.integer("lengthUm") == length
-                && row.text("origin") == origin.rawValue
-                && row.text("production") == production.rawValue
+        let same = space.oldAppReports(since: since).first { row in
+            row.speciesId == id && row.placeId == place && row.lengthUm == length
+                && row.origin == .init(origin) && row.production == production
         }
-        if let known = same?.text("reportId") {
-            return Outcome(Fish.OldReceive.Result(reportId: known))
-        }
+        if let same { return Outcome(Fish.OldReceive.Result(reportId: same.reportId)) }
         return Outcome(Fish.OldReceive.Result()).recording(
             Fish.Recorded.ReportFiled(
                 speciesId: id,

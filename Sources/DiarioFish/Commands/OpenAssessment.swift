@@ -5,55 +5,70 @@ extension Fish {
     /// An assessment that somebody goes on with.
     struct OpenAssessment {
         let id: String
-        let row: CommandRow
+        let row: Fish.Rows.Assessment
 
         /// The assessment of this id, which is the user's own and neither given up nor reported.
         init(_ id: String, in space: any CommandSpace) throws(BrokenRule) {
-            guard let row = space.row("assessment", ["assessmentId": .text(id)]) else {
-                throw FishRule.unknownAssessment.broken("assessmentId", id)
+            guard let row = space.assessment(assessmentId: id).first else {
+                throw Fish.Rule.unknownAssessment("assessmentId", id)
             }
             self.id = id
             self.row = row
-            guard isOwn(row.text("actor"), space) else {
-                throw FishRule.otherPerson.broken("assessmentId", id)
+            guard isOwn(row.actor, space) else {
+                throw Fish.Rule.otherPerson("assessmentId", id)
             }
-            switch row.text("state") {
-            case "abandoned": throw FishRule.abandoned.broken("assessmentId", id)
-            case "reported": throw FishRule.reported.broken("assessmentId", id)
-            default: break
+            switch row.state {
+            case .abandoned: throw Fish.Rule.abandoned("assessmentId", id)
+            case .reported: throw Fish.Rule.reported("assessmentId", id)
+            case .open: break
             }
         }
 
-        var speciesID: String { row.text("speciesId") ?? "" }
-        var photoID: String? { row.text("photoId") }
+        var speciesID: String { row.speciesId }
+        var photoID: String? { row.photoId }
 
         /// The day by which the fish is judged: that of the photo, or on which the user began.
-        var day: CivilDay? { row.day("takenOn") ?? row.day("startedOn") }
+        var day: CivilDay { row.takenOn ?? row.startedOn }
 
-        /// The marks of a target as they are now, nudges included; nil if there are none.
-        func mark(_ prefix: String) throws(BrokenRule) -> (method: String, shape: MarkShape)? {
-            guard let method = row.text(prefix + "Method") else { return nil }
-            if let points = MarkPoint.list(row.text(prefix + "Points")) {
-                return (method, .points(points))
-            }
-            let shape: MarkShape
-            if let frame = MarkFrame(row.text(prefix + "Frame")) {
-                shape = .frame(frame)
-            } else if let ellipse = MarkEllipse(row.text(prefix + "Ellipse")) {
-                shape = .ellipse(ellipse)
-            } else {
-                return nil
-            }
-            return (method, try nudged(shape, prefix))
+        /// The marks of the fish as they are now, nudges included; nil if there are none.
+        func fishMark() throws(BrokenRule) -> (method: Fish.Method, shape: MarkShape)? {
+            try mark(
+                row.fishMethod,
+                MarkShape(kept: row.fishPoints, row.fishFrame, row.fishEllipse),
+                nudged: [
+                    (.up, row.fishUpMpx), (.down, row.fishDownMpx), (.left, row.fishLeftMpx),
+                    (.right, row.fishRightMpx),
+                ]
+            )
         }
 
-        private func nudged(_ shape: MarkShape, _ prefix: String) throws(BrokenRule) -> MarkShape {
-            var shape = shape
-            let steps: [(Fish.Side, String)] = [
-                (.up, "UpMpx"), (.down, "DownMpx"), (.left, "LeftMpx"), (.right, "RightMpx"),
-            ]
-            for (side, name) in steps {
-                guard let step = row.integer(prefix + name), step != 0 else { continue }
+        /// The marks of the fish, or of the reference.
+        func mark(
+            _ target: Fish.Target
+        ) throws(BrokenRule) -> (method: Fish.Method, shape: MarkShape)? {
+            target == .fish ? try fishMark() : try referenceMark()
+        }
+
+        /// Those of the reference.
+        func referenceMark() throws(BrokenRule) -> (method: Fish.Method, shape: MarkShape)? {
+            try mark(
+                row.referenceMethod,
+                MarkShape(kept: row.referencePoints, row.referenceFrame, row.referenceEllipse),
+                nudged: [
+                    (.up, row.referenceUpMpx), (.down, row.referenceDownMpx),
+                    (.left, row.referenceLeftMpx), (.right, row.referenceRightMpx),
+                ]
+            )
+        }
+
+        private func mark(
+            _ method: Fish.Method?,
+            _ shape: MarkShape?,
+            nudged steps: [(Fish.Side, Int64?)]
+        ) throws(BrokenRule) -> (method: Fish.Method, shape: MarkShape)? {
+            guard let method, var shape else { return nil }
+            for (side, step) in steps {
+                guard let step, step != 0 else { continue }
                 do throws(GestureRefusal) {
                     switch shape {
                     case .frame(let frame):
@@ -63,21 +78,19 @@ extension Fish {
                     case .points: break
                     }
                 } catch {
-                    throw FishRule.nudge.broken("side", side.rawValue)
+                    throw Fish.Rule.nudge("side", side.rawValue)
                 }
             }
-            return shape
+            return (method, shape)
         }
 
         /// The size of the image that the marks are on: that of the photo, or the one given with
         /// the marks of the fish.
         var imageSize: (width: Int64, height: Int64)? {
-            if let width = row.integer("widthPx"), let height = row.integer("heightPx") {
-                return (width, height)
+            if let width = row.widthPx, let height = row.heightPx { return (width, height) }
+            guard let width = row.fishImageWidthPx, let height = row.fishImageHeightPx else {
+                return nil
             }
-            guard let width = row.integer("fishImageWidthPx"),
-                let height = row.integer("fishImageHeightPx")
-            else { return nil }
             return (width, height)
         }
     }
@@ -91,39 +104,13 @@ extension Fish {
     static let nobody = "-"
 }
 
-// Marks as read models keep them: JSON in the form of the events.
+// Marks as rules compute with them.
 
 extension MarkPoint {
-    static func list(_ text: String?) -> [MarkPoint]? {
-        guard case .array(let items)? = JSON.nested(text) else { return nil }
-        let points = items.compactMap { MarkPoint($0.value) }
-        return points.count == items.count ? points : nil
-    }
-
-    private init?(_ value: JSON) {
-        guard let values = CommandValues.kept(value), let x = values.integer("xMpx"),
-            let y = values.integer("yMpx")
-        else { return nil }
-        self.init(xMpx: x, yMpx: y)
-    }
-
-    init?(_ text: String?) {
-        guard let value = JSON.nested(text) else { return nil }
-        self.init(value)
-    }
-
     init(_ point: Fish.Point) { self.init(xMpx: point.xMpx, yMpx: point.yMpx) }
 }
 
 extension MarkFrame {
-    init?(_ text: String?) {
-        guard let values = JSON.nested(text).flatMap({ CommandValues.kept($0) }),
-            let x = values.integer("xMpx"), let y = values.integer("yMpx"),
-            let width = values.integer("widthMpx"), let height = values.integer("heightMpx")
-        else { return nil }
-        self.init(xMpx: x, yMpx: y, widthMpx: width, heightMpx: height)
-    }
-
     init(_ frame: Fish.Frame) {
         self.init(
             xMpx: frame.xMpx,
@@ -135,15 +122,6 @@ extension MarkFrame {
 }
 
 extension MarkEllipse {
-    init?(_ text: String?) {
-        guard let values = JSON.nested(text).flatMap({ CommandValues.kept($0) }),
-            let x = values.integer("xMpx"), let y = values.integer("yMpx"),
-            let width = values.integer("widthMpx"), let height = values.integer("heightMpx"),
-            let angle = values.integer("angleMdeg")
-        else { return nil }
-        self.init(xMpx: x, yMpx: y, widthMpx: width, heightMpx: height, angleMdeg: angle)
-    }
-
     init(_ ellipse: Fish.Ellipse) {
         self.init(
             xMpx: ellipse.xMpx,
@@ -159,28 +137,5 @@ extension Gravity {
     init?(_ list: [Int64]?) {
         guard let list, list.count == 3 else { return nil }
         self.init(x: list[0], y: list[1], z: list[2])
-    }
-
-    init?(_ text: String?) {
-        guard case .array(let items)? = JSON.nested(text) else { return nil }
-        self.init(
-            items.compactMap { if case .integer(let value) = $0.value { value } else { nil } }
-        )
-    }
-}
-
-extension CommandValues {
-    /// The members of an object as a read model keeps it; nobody checked that it is one.
-    fileprivate static func kept(_ value: JSON) -> CommandValues? {
-        guard case .object = value else { return nil }
-        return CommandValues(value)
-    }
-}
-
-extension JSON {
-    /// A nested value as a read model keeps it.
-    fileprivate static func nested(_ text: String?) -> JSON? {
-        guard let text else { return nil }
-        return try? parse(Array(text.utf8)).value
     }
 }

@@ -1,22 +1,57 @@
 import DiarioSchema
 
+extension Fish {
+    /// What the user of a call prefers; a choice that there is no more counts for nothing.
+    struct Preferences {
+        private let rows: [Rows.Preferences]
+        private let space: any CommandSpace
+
+        init(in space: any CommandSpace) {
+            rows = space.actor.map { space.preferences(user: $0) } ?? []
+            self.space = space
+        }
+
+        private func value(_ key: PreferenceKey) -> String? {
+            rows.first { $0.key == key }?.value
+        }
+
+        var language: Language? {
+            value(.language).flatMap { languages.contains($0) ? Language(tag: $0) : nil }
+        }
+
+        var gate: Gate? { value(.gate).flatMap { Gate(rawValue: $0) } }
+        var reference: String? { known(.reference) }
+        var zone: String? { known(.zone) }
+        var place: String? { known(.place) }
+
+        private func known(_ key: PreferenceKey) -> String? {
+            value(key).flatMap { Preferences.values(of: key, in: space).contains($0) ? $0 : nil }
+        }
+
+        /// The values that a preference may have.
+        static func values(of key: PreferenceKey, in space: any CommandSpace) -> [String] {
+            switch key {
+            case .language: languages
+            case .gate: Gate.allCases.map { $0.rawValue }
+            case .reference: space.references().map { $0.referenceId }
+            case .zone: space.zones().map { $0.zoneId }
+            case .place:
+                // Those that a report may name.
+                space.places().filter { $0.isLeaf && $0.parentId != nil }.map { $0.placeId }
+            }
+        }
+    }
+}
+
 enum PreferenceRules {
     static func set(
         _ input: Fish.PreferenceSet,
         in space: any CommandSpace
     ) throws(BrokenRule) -> Outcome<Fish.PreferenceSet.Result> {
         if let value = input.value {
-            switch input.key {
-            case .language:
-                guard Language(rawValue: value) != nil else {
-                    throw FishRule.preference.broken("value", value)
-                }
-            case .gate:
-                guard Fish.Gate(rawValue: value) != nil else {
-                    throw FishRule.preference.broken("value", value)
-                }
-            case .place: try Fish.checkPlace(value, field: "value", in: space)
-            case .reference: _ = try Fish.reference(value, field: "value", in: space)
+            let values = Fish.Preferences.values(of: input.key, in: space)
+            guard values.contains(value) else {
+                throw Fish.Rule.preference("value", value, values: Fish.list(values))
             }
         }
         return Outcome(Fish.PreferenceSet.Result()).recording(
@@ -28,7 +63,11 @@ enum PreferenceRules {
         _ input: Fish.GuideDismiss,
         in space: any CommandSpace
     ) throws(BrokenRule) -> Outcome<Fish.GuideDismiss.Result> {
-        Outcome(Fish.GuideDismiss.Result()).recording(
+        let guides = space.guide().map { $0.guideId }
+        guard guides.contains(input.guideId) else {
+            throw Fish.Rule.unknownGuide("guideId", input.guideId, values: Fish.list(guides))
+        }
+        return Outcome(Fish.GuideDismiss.Result()).recording(
             Fish.Recorded.GuideDismissed(guideId: input.guideId, version: input.version)
         )
     }

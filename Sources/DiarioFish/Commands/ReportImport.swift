@@ -10,17 +10,17 @@ enum ImportRules {
         in space: any CommandSpace
     ) throws(BrokenRule) -> Outcome<Fish.ReportImport.Result> {
         var reading = RowReading(input, space)
-        var taken: [(Fish.Recorded.ReportFiled, Fish.ImportedRow)] = []
+        var taken: [(Fish.Recorded.ReportFiled, ordinal: Int64, Fish.ImportedRow)] = []
         var refused: [Fish.RefusedRow] = []
         var known: Int64 = 0
         for row in input.rows {
             do throws(BrokenRule) {
-                guard try reading.isNew(row) else {
+                guard let key = try reading.newKey(of: row) else {
                     known += 1
                     continue
                 }
-                taken.append((try reading.report(row), row))
-                reading.note(row)
+                taken.append((try reading.report(row, key), key.ordinal, row))
+                reading.note(row, key)
             } catch {
                 refused.append(
                     Fish.RefusedRow(
@@ -40,13 +40,15 @@ enum ImportRules {
                 refused: refused
             )
         )
-        for (report, row) in taken {
+        for (report, ordinal, row) in taken {
             outcome.record(report)
             outcome.record(
                 Fish.Recorded.ReportImported(
                     reportId: report.reportId ?? "",
                     importId: input.importId,
                     rowSha256: row.rowSha256,
+                    observedOn: report.observedOn,
+                    ordinal: ordinal,
                     line: row.line,
                     idFish: row.idFish,
                     fishName: row.fishName,
@@ -66,47 +68,82 @@ enum ImportRules {
 /// Reads rows as reports, with what was asked of the space for rows before.
 private struct RowReading {
     private let space: any CommandSpace
+    private let importID: String
     private let unit: Fish.Unit
     private let day: CivilDay
+    private let isMore: Bool
     private var catalogue: OldCatalogue
     private var knownSpecies: [String] = []
     private var knownPlaces: [String] = []
     private var knownReferences: [String] = []
     /// Of rows that were taken in this call.
-    private var hashes: [[UInt8]] = []
+    private var keys: [(sha256: [UInt8], Key)] = []
     private var ids: [String] = []
+
+    /// What a row is known by, besides its content.
+    struct Key {
+        let day: CivilDay
+        let ordinal: Int64
+    }
 
     init(_ input: Fish.ReportImport, _ space: any CommandSpace) {
         self.space = space
+        importID = input.importId
         unit = OldAppRules.unit(input.unit)
         day = input.on ?? Fish.today(space)
+        isMore = input.more ?? false
         catalogue = OldCatalogue(space)
     }
 
-    /// False if the row was imported before, or its report is here under the id that it names.
-    func isNew(_ row: Fish.ImportedRow) throws(BrokenRule) -> Bool {
-        if hashes.contains(row.rowSha256) { return false }
-        if space.row("imported-row", ["rowSha256": .blob(row.rowSha256)]) != nil { return false }
-        guard let id = row.reportId else { return true }
-        if ids.contains(where: { $0.hasBytes(of: id) }) {
-            throw OldRule.otherReport.broken("reportId", id)
+    /// What the row is recorded under; nil if it was imported before, or if its report is here
+    /// under the id that it names.
+    func newKey(of row: Fish.ImportedRow) throws(BrokenRule) -> Key? {
+        let day = try Self.day(row.observedOn, "observedOn") ?? day
+        if let id = row.reportId {
+            // Such a row tells itself which report it is.
+            if keys.contains(where: { $0.sha256 == row.rowSha256 }) { return nil }
+            if ids.contains(where: { $0.hasBytes(of: id) }) {
+                throw Fish.Rule.idTaken("reportId", id)
+            }
+            guard space.report(reportId: id).isEmpty else { return nil }
         }
-        return space.row("report", ["reportId": .text(id)]) == nil
+        return isMore ? nextKey(of: row, on: day) : key(of: row, on: day)
     }
 
-    mutating func note(_ row: Fish.ImportedRow) {
-        hashes.append(row.rowSha256)
+    /// That of the row by its ordinal in its file; nil if there is such a row.
+    private func key(of row: Fish.ImportedRow, on day: CivilDay) -> Key? {
+        let ordinal = row.ordinal ?? 1
+        let isTaken = keys.contains { sha256, key in
+            key.ordinal == ordinal && key.day == day && sha256 == row.rowSha256
+        }
+        let isKnown =
+            isTaken
+            || !space.importedRow(row: row.rowSha256, day: day, ordinal: ordinal).isEmpty
+        return isKnown ? nil : Key(day: day, ordinal: ordinal)
+    }
+
+    /// The one after all equal rows of that day; nil if this line of this file was taken.
+    private func nextKey(of row: Fish.ImportedRow, on day: CivilDay) -> Key? {
+        let isKnown = space.importedLine(importId: importID, line: row.line).contains {
+            $0.rowSha256 == row.rowSha256 && $0.observedOn == day
+        }
+        guard !isKnown else { return nil }
+        let last = space.importedRow(row: row.rowSha256, day: day).first?.ordinal ?? 0
+        let count = keys.count { sha256, key in key.day == day && sha256 == row.rowSha256 }
+        let (next, isTooMuch) = last.addingReportingOverflow(Int64(count) + 1)
+        return Key(day: day, ordinal: isTooMuch ? .max : next)
+    }
+
+    mutating func note(_ row: Fish.ImportedRow, _ key: Key) {
+        keys.append((row.rowSha256, key))
         if let id = row.reportId { ids.append(id) }
     }
 
     mutating func report(
-        _ row: Fish.ImportedRow
+        _ row: Fish.ImportedRow,
+        _ key: Key
     ) throws(BrokenRule) -> Fish.Recorded.ReportFiled {
-        let day = try Fish.notInFuture(
-            try Self.day(row.observedOn, "observedOn") ?? day,
-            field: "observedOn",
-            space
-        )
+        let day = try Fish.credible(key.day, field: "observedOn", space)
         let species = try species(row, on: day)
         let length = try OldText.length(row.detectedSize, in: try lengthUnit(row.unit))
         let size = try OldText.truth(row.eligibilitySize, "eligibilitySize")
@@ -119,18 +156,18 @@ private struct RowReading {
         guard let month = Month(day.month) else { preconditionFailure("a day has a month") }
         let verdict = Verdict(lengthUm: length, sigmaUm: sigma, rule: rule, month: month)
         guard verdict.eligibilitySize == size else {
-            throw OldRule.answers.broken("eligibilitySize", row.eligibilitySize)
+            throw Fish.Rule.answers("eligibilitySize", row.eligibilitySize)
         }
         guard verdict.eligibilityDate == date else {
-            throw OldRule.answers.broken("eligibilityDate", row.eligibilityDate)
+            throw Fish.Rule.answers("eligibilityDate", row.eligibilityDate)
         }
         let method = Fish.ReportMethod(rawValue: row.method ?? "unknown")
-        guard let method else { throw OldRule.number.broken("method", row.method) }
+        guard let method else { throw Fish.Rule.number("method", row.method) }
         if let reference = row.referenceId { try check(reference: reference) }
         if let place = row.boughtPlaceId { try check(place: place, "boughtPlaceId") }
         let applicability = Fish.Applicability(origin: origin, production: production)
         return Fish.Recorded.ReportFiled(
-            reportId: row.reportId ?? Self.id(row.rowSha256),
+            reportId: row.reportId ?? Self.id(row.rowSha256, key),
             speciesId: species,
             placeId: place,
             observedOn: day,
@@ -151,19 +188,23 @@ private struct RowReading {
             origin: .init(origin),
             production: production,
             source: .import,
-            boughtOn: try Self.day(row.boughtOn, "boughtOn"),
+            boughtOn: try Self.day(row.boughtOn, "boughtOn").map { (day) throws(BrokenRule) in
+                try Fish.credible(day, field: "boughtOn", space)
+            },
             boughtPlaceId: row.boughtPlaceId
         )
     }
 
     /// The same row has the same id wherever it is imported.
-    private static func id(_ sha256: [UInt8]) -> String {
+    private static func id(_ sha256: [UInt8], _ key: Key) -> String {
         let digits = Array("0123456789abcdef".utf8)
         var text = Array("import-".utf8)
         for byte in sha256.prefix(12) {
             text.append(digits[Int(byte >> 4)])
             text.append(digits[Int(byte & 0xf)])
         }
+        let day = key.day.text.utf8.filter { $0 != 0x2d }
+        text += [0x2d] + day + [0x2d] + Array("\(key.ordinal)".utf8)
         return String(decoding: text, as: UTF8.self)
     }
 
@@ -177,8 +218,9 @@ private struct RowReading {
             return try catalogue.species(row.idFish, row.fishName, on: day)
         }
         if knownSpecies.contains(where: { $0.hasBytes(of: id) }) { return id }
-        guard space.row("species", ["speciesId": .text(id)]) != nil else {
-            throw OldRule.species.broken("speciesId", id)
+        guard !space.species(speciesId: id).isEmpty else {
+            let known = catalogue.known(on: day).map { $0.speciesId }
+            throw Fish.Rule.unknownSpecies("speciesId", id, values: Fish.list(known))
         }
         knownSpecies.append(id)
         return id
@@ -186,23 +228,23 @@ private struct RowReading {
 
     private mutating func place(_ row: Fish.ImportedRow) throws(BrokenRule) -> String {
         guard let id = row.placeId else {
-            guard let town = row.townReport else { throw OldRule.missing.broken("townReport") }
+            guard let town = row.townReport else { throw Fish.Rule.required("townReport") }
             return try catalogue.place(town)
         }
         if knownPlaces.contains(where: { $0.hasBytes(of: id) }) { return id }
-        guard let place = space.row("places", ["placeId": .text(id)]) else {
-            throw FishRule.unknownPlace.broken("placeId", id)
+        guard let place = space.places(placeId: id).first else {
+            throw Fish.unknownPlace("placeId", id, in: space)
         }
-        guard place.isTrue("isLeaf"), place.text("parentId") != nil else {
-            throw FishRule.municipality.broken("placeId", id)
+        guard place.isLeaf, place.parentId != nil else {
+            throw Fish.Rule.municipality("placeId", id)
         }
         knownPlaces.append(id)
         return id
     }
 
     private func check(place id: String, _ field: String) throws(BrokenRule) {
-        guard space.row("places", ["placeId": .text(id)]) != nil else {
-            throw FishRule.unknownPlace.broken(field, id)
+        guard !space.places(placeId: id).isEmpty else {
+            throw Fish.unknownPlace(field, id, in: space)
         }
     }
 
@@ -224,11 +266,11 @@ private struct RowReading {
         }
         let least = try Self.number(row.minSizeUm, "minSizeUm", in: Fish.Unit.range)
         guard let minimum = MinimumSize(kind: kind, lengthUm: least) else {
-            throw FishRule.minimumSize.broken("minSizeKind", kind)
+            throw Fish.Rule.minimumSize("minSizeKind", kind)
         }
         guard let number = try Self.number(mask, "seasonMask", in: 0...4095),
             let season = Season(mask: Int(clamping: number))
-        else { throw OldRule.number.broken("seasonMask", mask) }
+        else { throw Fish.Rule.number("seasonMask", mask) }
         return SpeciesRule(speciesID: species, minimum: minimum, season: season)
     }
 
@@ -237,7 +279,7 @@ private struct RowReading {
     private func lengthUnit(_ text: String?) throws(BrokenRule) -> Fish.Unit {
         guard let text else { return unit }
         guard let unit = Fish.Unit(rawValue: text) else {
-            throw OldRule.number.broken("unit", text)
+            throw Fish.Rule.number("unit", text)
         }
         return unit
     }
@@ -250,7 +292,7 @@ private struct RowReading {
             && bytes.allSatisfy { 0x61...0x7a ~= $0 || 0x30...0x39 ~= $0 || $0 == 0x5f }
             && !zip(bytes, bytes.dropFirst()).contains { $0 == 0x5f && $1 == 0x5f }
         guard isName || zone.hasBytes(of: Fish.everywhere) else {
-            throw OldRule.number.broken("zoneId", zone)
+            throw Fish.Rule.number("zoneId", zone)
         }
         return zone
     }
@@ -260,7 +302,7 @@ private struct RowReading {
         _ field: String
     ) throws(BrokenRule) -> CivilDay? {
         guard let text else { return nil }
-        guard let day = CivilDay(text: text) else { throw OldRule.day.broken(field, text) }
+        guard let day = CivilDay(text: text) else { throw Fish.Rule.day(field, text) }
         return day
     }
 
@@ -271,7 +313,7 @@ private struct RowReading {
     ) throws(BrokenRule) -> Int64? {
         guard let text else { return nil }
         guard let number = Int64(text), range.contains(number) else {
-            throw OldRule.number.broken(field, text)
+            throw Fish.Rule.number(field, text)
         }
         return number
     }

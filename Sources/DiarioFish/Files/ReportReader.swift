@@ -97,7 +97,7 @@ package struct ReportReader: Sendable {
         }
         while start < bytes.count, Self.isBlank(bytes[start]) { skipByte() }
         guard start < bytes.count else {
-            if isAtEnd { throw FileRule.columns.broken() }
+            if isAtEnd { throw Fish.Rule.columns(reason: "the file is empty", header: Self.header) }
             return false
         }
         if bytes[start] == 0x5b || bytes[start] == 0x7b {
@@ -124,20 +124,20 @@ package struct ReportReader: Sendable {
             var reader = CSVReader(row.bytes, separator: separator)
             cells = try reader.next() ?? []
         } catch {
-            throw FileRule.columns.broken(because: error.message)
+            throw Fish.Rule.columns(reason: error.message, header: Self.header)
         }
         for cell in cells {
             let name = String(decoding: Self.trimmed(cell), as: UTF8.self)
             let column = ReportColumn(rawValue: name)
             if let column, columns.contains(where: { $0 == column }) {
-                throw FileRule.columns.broken(name, because: "\(name) is there twice")
+                throw Fish.Rule.columnTwice(name, name: name)
             }
             if column == nil { noteUnknown(name) }
             columns.append(column)
         }
         for column in ReportColumn.old where !columns.contains(where: { $0 == column }) {
             let name = column.rawValue
-            throw FileRule.columns.broken(name, because: "there is no \(name)")
+            throw Fish.Rule.columnMissing(name, name: name, header: Self.header)
         }
         return .csv(separator: separator, columns: columns)
     }
@@ -178,7 +178,7 @@ package struct ReportReader: Sendable {
         (start, searched, isInString, isSkipping) = (next, next, false, false)
         guard wasSkipping else { return .success(row) }
         let reason = "it has more than \(Self.rowSizeMax) bytes"
-        return .failure(Refused(line: row.line, rule: FileRule.row.broken(because: reason)))
+        return .failure(Refused(line: row.line, rule: Fish.Rule.row(reason: reason)))
     }
 
     /// A quote that is never closed takes its line away, and no others; nil if there is no other.
@@ -190,7 +190,7 @@ package struct ReportReader: Sendable {
         defer { line += 1 }
         (start, searched, isInString) = (end + 1, end + 1, false)
         let reason = "a quoted cell is never closed; add its quote"
-        return Refused(line: line, rule: FileRule.row.broken(because: reason))
+        return Refused(line: line, rule: Fish.Rule.row(reason: reason))
     }
 
     /// The row of a line; nil if there is nothing on it.
@@ -207,11 +207,11 @@ package struct ReportReader: Sendable {
                 start = lastStart + feed + 1
                 (searched, line) = (start, row.line + 1)
             }
-            return .refused(line: row.line, FileRule.row.broken(because: error.message))
+            return .refused(line: row.line, Fish.Rule.row(reason: error.message))
         }
         guard cells.count <= columns.count else {
             let reason = "it has \(cells.count) cells, and there are \(columns.count) columns"
-            return .refused(line: row.line, FileRule.row.broken(because: reason))
+            return .refused(line: row.line, Fish.Rule.row(reason: reason))
         }
         var found: [ReportRow.Cell] = []
         for (cell, column) in zip(cells, columns) {
@@ -219,10 +219,14 @@ package struct ReportReader: Sendable {
             // No text that is recorded holds a byte of zero.
             guard !cell.contains(0),
                 let text = String(validating: FormulaGuard.undone(cell), as: UTF8.self)
-            else { return .refused(line: row.line, FileRule.encoding.broken(column.rawValue)) }
+            else { return .refused(line: row.line, Fish.Rule.encoding(column.rawValue)) }
             found.append(ReportRow.Cell(column: column, text: text))
         }
         return Self.row(row.line, found)
+    }
+
+    private static var header: String {
+        ReportColumn.old.map { $0.rawValue }.joined(separator: ",")
     }
 
     // MARK: Objects of JSON
@@ -235,7 +239,7 @@ package struct ReportReader: Sendable {
                 guard
                     byte == 0x7b || byte == 0x5b || byte == 0x5d || byte == 0x2c
                         || Self.isBlank(byte)
-                else { throw FileRule.file.broken(because: "line \(line) has something else") }
+                else { throw Fish.Rule.file(reason: "line \(line) has something else") }
                 if byte == 0x7b {
                     depth = 1
                     searched += 1
@@ -268,7 +272,7 @@ package struct ReportReader: Sendable {
             }
         }
         guard isAtEnd, depth > 0 else { return nil }
-        throw FileRule.file.broken(because: "the file ends inside an object")
+        throw Fish.Rule.file(reason: "the file ends inside an object")
     }
 
     private mutating func endObject() -> Result<Row, Refused> {
@@ -278,7 +282,7 @@ package struct ReportReader: Sendable {
         (start, isSkipping) = (searched, false)
         guard wasSkipping else { return .success(row) }
         let reason = "it has more than \(Self.rowSizeMax) bytes"
-        return .failure(Refused(line: row.line, rule: FileRule.row.broken(because: reason)))
+        return .failure(Refused(line: row.line, rule: Fish.Rule.row(reason: reason)))
     }
 
     private mutating func read(_ object: Result<Row, Refused>) -> Found {
@@ -289,10 +293,10 @@ package struct ReportReader: Sendable {
         }
         let value: JSON
         do throws(SchemaError) { value = try JSON.parse(row.bytes).value } catch {
-            return .refused(line: row.line, FileRule.row.broken(because: error.message))
+            return .refused(line: row.line, Fish.Rule.row(reason: error.message))
         }
         guard case .object(let members) = value else {
-            return .refused(line: row.line, FileRule.row.broken())
+            return .refused(line: row.line, Fish.Rule.row(reason: "it is no object"))
         }
         var cells: [ReportRow.Cell] = []
         for member in members {
@@ -308,7 +312,7 @@ package struct ReportReader: Sendable {
             case .integer, .number:
                 text = String(decoding: member.item.value.asWritten, as: UTF8.self)
             case .array, .object:
-                return .refused(line: row.line, FileRule.row.broken(member.key))
+                return .refused(line: row.line, Fish.Rule.row(member.key, reason: "it is no text"))
             }
             cells.append(ReportRow.Cell(column: column, text: text))
         }

@@ -4,7 +4,7 @@ import DiarioSchema
 package struct FoundCoin: Equatable, Sendable {
     /// The outer rim.
     package let rim: PictureEllipse
-    /// How sure it is: 1,000 for a whole, smooth rim of a coin that explains all levels around it.
+    /// How sure it is: 1,000 for a whole rim of something solid.
     package let scoreMilli: Int
 
     package var json: [UInt8] {
@@ -15,114 +15,137 @@ package struct FoundCoin: Equatable, Sendable {
     }
 }
 
-/// Finds coins in a grey picture, without training: round things with a smooth rim.
+/// Finds coins in a grey picture, without training: solid round things with a whole rim.
 ///
-/// Edges of a reduced picture vote for middles; near the middles with most votes, ellipses are
-/// fitted to edges, and measured along lines from their middle in the whole picture. Of ellipses
-/// around one middle the outermost is taken whose rim is about as good as the best: others may be
-/// the ring between two metals. What remains is seen as a coin with a wall and a shadow, which
-/// tells the rim of its upper face from the foot of its wall.
+/// Edges of smaller and smaller pictures vote for middles of circles. Around those with most votes,
+/// ellipses are fitted to edges, first of the small picture and then of the whole one. An ellipse
+/// counts if so many parts of its rim have an edge, and so many levels change across it, as chance
+/// hardly brings about; of several around one middle, the outermost that is well supported. Seen as
+/// a short cylinder with a shadow, a rim may move a little, if that explains the levels around it.
 package enum CoinFinder {
-    /// The longer side of the picture in which edges are looked for.
+    /// The longer side of the largest picture in which circles are looked for.
     static let sideMax = 640
     /// Ellipses flatter than this are coins seen from more than 44 degrees, or no coins.
     static let ratioMin = 0.72
-    private static let scoreMin = 0.25
-    /// Rims with a lower score are not looked at as coins.
-    private static let rimScoreMin = 0.33
     private static let coinCountMax = 5
     /// Ellipses that are measured in the whole picture.
     private static let frameCountMax = 24
     /// Of the longer side: what is smaller could not be measured well.
     private static let radiusShareMin = 0.0185
+    /// Of the shorter side: a coin beside a fish is smaller.
+    private static func radiusMax(_ picture: GreyPicture) -> Double {
+        0.17 * Double(min(picture.width, picture.height))
+    }
+    /// The least weight of a coin: some 2^31 ellipses can be told apart in a picture, and of 2^10
+    /// pictures not one should have a find by chance.
+    private static let weightMin = 41.0
+    /// In bits, for a second look.
+    private static let roughMin = 20.0
+    /// What a cylinder has to explain of the levels around a rim, and how far it may move it.
+    private static let fitMin = 0.75
+    private static let moveMax = 0.1
+
+    /// Of what edges are taken for a rim, as shares of its radius, one after the other: where it
+    /// is only guessed, and where it is known nearly.
+    private static let roughTolerances = [0.12, 0.1, 0.08, 0.06]
+    private static let tolerances = [0.06, 0.05, 0.04, 0.03]
 
     /// The coins in a picture, the surest first; none if nothing is sure enough.
     package static func coins(in picture: GreyPicture) -> [FoundCoin] {
         guard picture.width > 32, picture.height > 32 else { return [] }
-        var reduced = ReducedPicture(picture, sideMax: sideMax)
+        let reduced = ReducedPicture(picture, sideMax: sideMax)
+        let edges = EdgeMap(reduced.smoothed)
         let fish = FishFinder.region(in: reduced)
-        reduced.smooth()
-        let edges = EdgeMap(reduced)
-        let edgeWidth = PictureQuality.edgeWidth(picture, edges, reduced.factor)
-        let refinement = RimRefinement(picture, edgeWidth: edgeWidth ?? 1)
-        let radiusMin = Double(max(picture.width, picture.height)) * radiusShareMin
-        let radiusMax =
-            Double(min(picture.width, picture.height)) * Double(CenterVotes.radiusShareMax)
-        var found: [Candidate] = []
-        for frame in frames(edges, reduced.factor) where frame.radius > 0.9 * radiusMin {
-            guard let rim = refinement.measured(frame), rim.frame.radius >= radiusMin,
-                rim.frame.radius <= radiusMax, !(fish?.hasEye(rim.frame) ?? false)
-            else { continue }
-            found.append((rim.frame, score(rim)))
-        }
-        let coins = outermost(found).prefix(coinCountMax).compactMap { best -> FoundCoin? in
-            guard best.score >= rimScoreMin else { return nil }
-            func score(_ fit: Double) -> Double {
-                best.score * max(fit, 0) * max(fit, 0).squareRoot()
+        let rims = frames(reduced, edges, in: picture).compactMap { frame -> MeasuredRim? in
+            func best(_ frame: RimFrame, from inner: Double, to outer: Double) -> MeasuredRim? {
+                guard let measurement = RimMeasurement(picture, frame) else { return nil }
+                return measurement.rims(from: inner, to: outer, tolerances)
+                    .max { $0.weight < $1.weight }
+                    .map(measurement.aligned)
             }
-            let coin = PoseSearch.coin(picture, best.frame, edgeWidth: edgeWidth ?? 1) {
-                score($0) >= 0.7 * scoreMin
-            }
-            guard let coin else { return nil }
-            let score = score(coin.fit)
-            guard score >= scoreMin, let ellipse = Ellipse(coin.rim) else { return nil }
-            return FoundCoin(rim: PictureEllipse(ellipse), scoreMilli: milli(score))
+            // The second time from nearby, where edges of the rim are told from others.
+            guard let first = best(frame, from: 0.7, to: 1.4), first.surprise > roughMin,
+                let second = best(first.frame, from: 0.85, to: 1.18)
+            else { return nil }
+            let rim = second.weight > first.weight ? second : first
+            guard rim.weight >= weightMin else { return nil }
+            let seen = rim.seen(in: picture)
+            let isEye = seen.hasPupil && (fish?.hasEye(seen.frame) ?? false)
+            return seen.weight >= weightMin && !isEye ? seen : nil
         }
-        return coins.sorted { $0.scoreMilli > $1.scoreMilli }
+        let edgeWidth = PictureQuality.edgeWidth(picture, edges, reduced.factor) ?? 1
+        return apart(rims).prefix(coinCountMax).compactMap { rim in
+            guard let outer = RimMeasurement.outermost(picture, rim),
+                outer.frame.radius < 1.2 * radiusMax(picture),
+                let ellipse = Ellipse(refined(picture, outer.frame, edgeWidth: edgeWidth))
+            else { return nil }
+            return FoundCoin(rim: PictureEllipse(ellipse), scoreMilli: milli(rim.score))
+        }
     }
 
-    /// The rim of something round, and how good it is.
-    private typealias Candidate = (frame: RimFrame, score: Double)
-
-    /// Ellipses in the whole picture to be measured, those with most of their rim first.
-    private static func frames(_ edges: EdgeMap, _ factor: Int) -> [RimFrame] {
-        let search = RimSearch(edges)
-        let rims = CenterVotes.guesses(edges).flatMap { search.rims(near: $0) }
+    /// Ellipses in the whole picture to be measured, those first that chance explains least.
+    private static func frames(
+        _ largest: ReducedPicture,
+        _ edges: EdgeMap,
+        in picture: GreyPicture
+    ) -> [RimFrame] {
+        let radiusMin = Double(max(picture.width, picture.height)) * radiusShareMin
+        let radiusMax = radiusMax(picture)
+        var rims: [MeasuredRim] = []
+        var (level, edges) = (largest, edges)
+        while true {
+            let factor = Double(level.factor)
+            for circle in CircleVotes.circles(edges) {
+                rims += RimMeasurement(level, edges, circle, factor: factor)
+                    .rims(from: 0.75, to: 1.35, roughTolerances)
+            }
+            guard Double(CircleVotes.radiusMax) * factor < radiusMax else { break }
+            level = ReducedPicture(level, sideMax: max(level.width, level.height) / 2)
+            guard level.width > 32, level.height > 32 else { break }
+            edges = EdgeMap(level.smoothed)
+        }
         var kept: [RimFrame] = []
-        for rim in rims.sorted(by: { $0.covered > $1.covered }) where kept.count < frameCountMax {
+        for rim in rims.sorted(by: { $0.surprise > $1.surprise })
+        where kept.count < frameCountMax {
+            guard 0.9 * radiusMin..<1.1 * radiusMax ~= rim.frame.radius,
+                rim.frame.ratio > ratioMin
+            else { continue }
             let isNew = kept.allSatisfy { other in
-                distance(rim.frame, other) > 0.06 * other.radius
-                    || (rim.frame.radius / other.radius - 1).magnitude > 0.04
+                distance(rim.frame, other) > 0.1 * other.radius
+                    || (rim.frame.radius / other.radius - 1).magnitude > 0.1
             }
             if isNew { kept.append(rim.frame) }
         }
-        return kept.map { $0.scaled(by: Double(factor)) }
+        return kept
     }
 
-    private static func score(_ rim: MeasuredRim) -> Double {
-        let smooth = 1 - min(1, rim.roughness / 0.03)
-        let support = max(0, rim.support - rim.chance) / (1.001 - rim.chance)
-        let filled = min(1, max(0, rim.fill) / 0.35)
-        return support * (0.2 + 0.8 * rim.agreement) * (0.6 + 0.4 * smooth) * (0.3 + 0.7 * filled)
-    }
-
-    /// The candidates with all that is around the same middle taken together.
-    private static func outermost(_ all: [Candidate]) -> [Candidate] {
-        var rest = all.sorted { $0.score > $1.score }
-        var result: [Candidate] = []
-        while let best = rest.first {
-            var chosen = best
-            for other in rest where other.score > 0.5 * best.score {
-                if isAround(other.frame, chosen.frame) { chosen = other }
+    /// The rims, of those that overlap only the best.
+    private static func apart(_ all: [MeasuredRim]) -> [MeasuredRim] {
+        var result: [MeasuredRim] = []
+        for rim in all.sorted(by: { $0.weight > $1.weight }) {
+            let isNew = result.allSatisfy { other in
+                distance(other.frame, rim.frame) >= max(other.frame.radius, rim.frame.radius)
             }
-            result.append(chosen)
-            rest.removeAll { isNear($0.frame, best.frame) }
+            if isNew { result.append(rim) }
         }
         return result
     }
 
+    /// The upper rim of the cylinder as which a rim is seen best, if that explains enough.
+    private static func refined(
+        _ picture: GreyPicture,
+        _ frame: RimFrame,
+        edgeWidth: Double
+    ) -> RimFrame {
+        let posed = PoseSearch.coin(picture, frame, edgeWidth: edgeWidth, fitMin: 0.7 * fitMin)
+        guard let posed, posed.fit > fitMin,
+            (posed.rim.radius / frame.radius - 1).magnitude < moveMax,
+            distance(posed.rim, frame) < moveMax * frame.radius
+        else { return frame }
+        return posed.rim
+    }
+
     private static func distance(_ first: RimFrame, _ second: RimFrame) -> Double {
         Vector(first.x - second.x, first.y - second.y).length
-    }
-
-    /// True if there is a gap between both on all sides.
-    private static func isAround(_ outer: RimFrame, _ inner: RimFrame) -> Bool {
-        let gap = outer.radius - inner.radius
-        return gap > 0.01 * inner.radius && gap < 0.6 * inner.radius
-            && distance(outer, inner) < 0.5 * gap
-    }
-
-    private static func isNear(_ first: RimFrame, _ second: RimFrame) -> Bool {
-        distance(first, second) < max(first.radius, second.radius)
     }
 }

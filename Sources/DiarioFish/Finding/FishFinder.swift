@@ -80,10 +80,16 @@ struct FishRegion {
         let (snout, tail) = profile.ends
         start = middle + snout
         way = tail - snout
+        let size = Vector(Double(picture.width), Double(picture.height))
         found = FoundFish(
-            snout: PicturePoint((middle + snout) * factor),
-            tail: PicturePoint((middle + tail) * factor)
+            snout: PicturePoint(Self.inside(middle + snout, of: size) * factor),
+            tail: PicturePoint(Self.inside(middle + tail, of: size) * factor)
         )
+    }
+
+    /// The nearest place in a picture: the ends of a line may be guessed beyond it.
+    private static func inside(_ place: Vector, of size: Vector) -> Vector {
+        Vector(min(max(place.x, 0), size.x), min(max(place.y, 0), size.y))
     }
 
     /// True if something round in the whole picture is where an eye may be: on the body near an

@@ -51,9 +51,3 @@ package struct PictureEllipse: Equatable, Sendable {
         text.add("angleMdeg", angleMdeg)
     }
 }
-
-/// Thousandths of a number, to the nearest.
-package func milli(_ value: Double) -> Int {
-    let thousandths = (1000 * value).nearestInteger ?? 0
-    return Int(clamping: thousandths)
-}

@@ -12,18 +12,13 @@ package struct PictureQuality: Equatable, Sendable {
     package let clippedMilli: Int
 
     package init(_ picture: GreyPicture) {
-        var reduced = ReducedPicture(picture, sideMax: CoinFinder.sideMax)
-        reduced.smooth()
-        self.init(picture, edgeWidth: Self.edgeWidth(picture, EdgeMap(reduced), reduced.factor))
-    }
-
-    init(_ picture: GreyPicture, edgeWidth: Double?) {
+        let reduced = ReducedPicture(picture, sideMax: CoinFinder.sideMax).smoothed
         var counts = [Int](repeating: 0, count: 256)
         for level in picture.levels { counts[Int(level)] += 1 }
         func share(_ count: Int) -> Int {
             Int(Int64(count) * 1000 / Int64(max(picture.levels.count, 1)))
         }
-        edgeWidthMpx = edgeWidth.map(milli)
+        edgeWidthMpx = Self.edgeWidth(picture, EdgeMap(reduced), reduced.factor).map(milli)
         darkMilli = share(counts[..<40].reduce(0, +))
         brightMilli = share(counts[216...].reduce(0, +))
         clippedMilli = share(counts[0] + counts[255])

@@ -7,25 +7,21 @@ struct PoseSearch {
 
     /// The upper rim of the coin as which something round is seen best, and how well it is.
     ///
-    /// The second is 1 if the coin explains all levels around the rim. Nil if a first search does
-    /// not explain enough for a longer one.
+    /// That is 1 if all levels around it are explained. Nil if a first search explains little.
     static func coin(
         _ picture: GreyPicture,
         _ frame: RimFrame,
         edgeWidth: Double,
-        isWorthwhile: (Double) -> Bool
+        fitMin: Double
     ) -> (rim: RimFrame, fit: Double)? {
         let view = CoinView(picture)
-        func search(_ frame: RimFrame) -> PoseSearch {
-            PoseSearch(profile: RimProfile(picture, frame, edgeWidth: edgeWidth), view: view)
-        }
-        // Lines from a middle that is nearer to the right one see more.
-        let rough = search(frame).rough(frame).pose.rims(view).upper
-        let nearer = search(rough)
-        let start = nearer.rough(rough)
-        guard isWorthwhile(start.fit / Double(RimProfile.sectorCount)) else { return nil }
-        let best = nearer.fine(start)
-        return (best.pose.rims(view).upper, best.fit / Double(RimProfile.sectorCount))
+        let profile = RimProfile(picture, frame, edgeWidth: edgeWidth)
+        let search = PoseSearch(profile: profile, view: view)
+        let sectors = Double(RimProfile.sectorCount)
+        let start = search.rough(frame)
+        guard start.fit > fitMin * sectors else { return nil }
+        let best = search.fine(start)
+        return (best.pose.rims(view).upper, best.fit / sectors)
     }
 
     /// The best pose near an ellipse, with its shadow.
@@ -49,16 +45,10 @@ struct PoseSearch {
         for turn in Vector.turns(8) {
             for kind in 0..<4 {
                 var other = best.pose
-                switch kind {
-                case 0:
-                    other.middle = other.middle + turn * (0.04 * other.radius)
-                    other.radius *= 0.97
-                case 1:
-                    other.middle = other.middle + turn * (0.03 * other.radius)
-                    other.normal = other.normal + turn * 0.2
-                case 2: other.normal = other.normal + turn * 0.2
-                default: other.shadow = turn * 0.12
-                }
+                if kind < 2 { other.middle = other.middle + turn * (0.035 * other.radius) }
+                if kind == 0 { other.radius *= 0.97 }
+                if kind == 1 || kind == 2 { other.normal = other.normal + turn * 0.2 }
+                if kind == 3 { other.shadow = turn * 0.12 }
                 let found = climbed(found(other), [0.02, 0.01], ways: 7)
                 if found.fit > best.fit { best = found }
             }

@@ -13,25 +13,31 @@ struct ReducedPicture {
     init(_ picture: GreyPicture, sideMax: Int) {
         let longer = max(picture.width, picture.height)
         let factor = max(1, (longer + sideMax - 1) / sideMax)
+        let (width, height) = (picture.width, picture.height)
+        self.init(picture, left: 0, top: 0, width: width, height: height, factor: factor)
+    }
+
+    /// A part of the picture, of which places are measured from its own corner.
+    init(_ picture: GreyPicture, left: Int, top: Int, width: Int, height: Int, factor: Int) {
         self.factor = factor
-        width = picture.width / factor
-        height = picture.height / factor
+        self.width = width / factor
+        self.height = height / factor
         levels = []
-        levels.reserveCapacity(width * height)
-        var sums = [Int32](repeating: 0, count: width)
+        levels.reserveCapacity(self.width * self.height)
+        var sums = [Int32](repeating: 0, count: self.width)
         let count = Int32(factor * factor)
-        for row in 0..<height {
-            for column in 0..<width { sums[column] = 0 }
-            for line in row * factor..<(row + 1) * factor {
-                var index = line * picture.width
-                for column in 0..<width {
+        for row in 0..<self.height {
+            for column in 0..<self.width { sums[column] = 0 }
+            for line in top + row * factor..<top + (row + 1) * factor {
+                var index = line * picture.width + left
+                for column in 0..<self.width {
                     for _ in 0..<factor {
                         sums[column] &+= Int32(picture.levels[index])
                         index &+= 1
                     }
                 }
             }
-            for column in 0..<width { levels.append((sums[column] &* 16 &+ count / 2) / count) }
+            for sum in sums { levels.append((sum &* 16 &+ count / 2) / count) }
         }
     }
 
@@ -56,8 +62,15 @@ struct ReducedPicture {
         }
     }
 
+    /// The same, smoothed.
+    var smoothed: ReducedPicture {
+        var picture = self
+        picture.smooth()
+        return picture
+    }
+
     /// Smooths with the weights 1, 4, 6, 4, 1 in both directions; the edge is left as it is.
-    mutating func smooth() {
+    private mutating func smooth() {
         guard width > 4, height > 4 else { return }
         var lines = levels
         for row in 0..<height {

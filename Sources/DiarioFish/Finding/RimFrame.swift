@@ -34,6 +34,11 @@ struct RimFrame {
         Vector(xToX * way.x + yToX * way.y, xToY * way.x + yToY * way.y)
     }
 
+    /// A normal of the ellipse at a direction: the transposed inverse of the way there.
+    func normal(_ turn: Vector) -> Vector {
+        Vector(yToY * turn.x - xToY * turn.y, xToX * turn.y - yToX * turn.x)
+    }
+
     func circle(_ placeX: Double, _ placeY: Double) -> (u: Double, v: Double) {
         let (ownX, ownY) = (placeX - x, placeY - y)
         let scale = 1 / (xToX * yToY - yToX * xToY)
@@ -42,35 +47,35 @@ struct RimFrame {
 
     /// The frame in which the circle is the wave that was seen in this one.
     func moved(by wave: RimWave) -> RimFrame {
-        let (grown, across) = (1 + wave.mean, wave.sine2)
-        let (first, second) = (grown + wave.cosine2, grown - wave.cosine2)
-        var frame = self
-        let middle = place(wave.cosine1, wave.sine1)
-        (frame.x, frame.y) = (middle.x, middle.y)
-        frame.xToX = xToX * first + yToX * across
-        frame.yToX = xToX * across + yToX * second
-        frame.xToY = xToY * first + yToY * across
-        frame.yToY = xToY * across + yToY * second
-        return frame
+        let (grown, stretch) = (1 + wave.mean, wave.stretch)
+        return RimFrame(
+            place(wave.way.x, wave.way.y),
+            way(Vector(grown + stretch.x, stretch.y)),
+            way(Vector(stretch.y, grown - stretch.x))
+        )
     }
 
-    func scaled(by factor: Double) -> RimFrame {
-        var frame = self
-        frame.x *= factor
-        frame.y *= factor
-        frame.xToX *= factor
-        frame.yToX *= factor
-        frame.xToY *= factor
-        frame.yToY *= factor
-        return frame
+    /// The same after a picture was moved, and then enlarged.
+    func moved(by way: Vector, scaled factor: Double = 1) -> RimFrame {
+        RimFrame(
+            (Vector(x, y) + way) * factor,
+            Vector(xToX, xToY) * factor,
+            Vector(yToX, yToY) * factor
+        )
     }
 
     /// The shorter axis as a share of the longer one.
     var ratio: Double {
+        let square = longer * longer
+        return square > 0 ? (xToX * yToY - yToX * xToY).magnitude / square : 0
+    }
+
+    /// Half of the longer axis.
+    var longer: Double {
         let half = (xToX * xToX + yToX * yToX + xToY * xToY + yToY * yToY) / 2
         let area = xToX * yToY - yToX * xToY
         let spread = max(half * half - area * area, 0).squareRoot()
-        return half > 0 ? area.magnitude / (half + spread) : 0
+        return (half + spread).squareRoot()
     }
 }
 
@@ -81,70 +86,65 @@ extension Ellipse {
     }
 }
 
-extension Vector {
-    /// Some directions, evenly around the turn.
-    static func turns(_ count: Int) -> [Vector] {
-        (0..<count).map { index in
-            let angle = 2 * Trigonometry.pi * Double(index) / Double(count)
-            let (sine, cosine) = Trigonometry.sineAndCosine(angle)
-            return Vector(cosine, sine)
-        }
-    }
-}
-
 /// How far points are from a circle, as a wave of up to two periods over the turn.
 struct RimWave {
-    private(set) var mean = 0.0
-    private(set) var cosine1 = 0.0
-    private(set) var sine1 = 0.0
-    private(set) var cosine2 = 0.0
-    private(set) var sine2 = 0.0
+    /// Of a constant, cosine and sine of the turn, and cosine and sine of twice that.
+    private var shares = SIMD8<Double>.zero
 
-    /// No wave.
-    init() {}
+    /// A circle of another radius, or no wave.
+    init(mean: Double = 0) { shares[0] = mean }
 
-    func at(_ u: Double, _ v: Double) -> Double {
-        mean + cosine1 * u + sine1 * v + cosine2 * (u * u - v * v) + sine2 * (2 * u * v)
+    var mean: Double { shares[0] }
+    /// Where the middle is, and what stretches the circle.
+    var way: Vector { Vector(shares[1], shares[2]) }
+    var stretch: Vector { Vector(shares[3], shares[4]) }
+
+    func at(_ u: Double, _ v: Double) -> Double { (shares * RimWave.row(u, v)).sum() }
+
+    private static func row(_ u: Double, _ v: Double) -> SIMD8<Double> {
+        SIMD8(1, u, v, u * u - v * v, 2 * u * v, 0, 0, 0)
     }
+
+    /// The wave of the same ellipse, moved and larger.
+    func moved(_ way: Vector, growth: Double) -> RimWave {
+        var wave = self
+        wave.shares += SIMD8(growth, way.x, way.y, 0, 0, 0, 0, 0)
+        return wave
+    }
+
+    /// True if the gap to another one differs, over the turn, by at most a share of it.
+    func surrounds(_ other: RimWave, within share: Double) -> Bool {
+        (way - other.way).length + (stretch - other.stretch).length < share * (mean - other.mean)
+    }
+
+    /// True if what it makes of a circle is an ellipse much like it.
+    var isSmall: Bool { (0..<5).allSatisfy { shares[$0].magnitude < 0.5 } }
 
     /// Sums of least squares over points at directions (u, v).
     struct Sums {
-        private var products = [Double](repeating: 0, count: 30)
+        /// The matrix of five rows, the sixth column being the right side.
+        private var rows = [SIMD8<Double>](repeating: .zero, count: 5)
 
         mutating func add(_ u: Double, _ v: Double, distance: Double, weight: Double) {
-            let row = [1, u, v, u * u - v * v, 2 * u * v, distance]
-            for first in 0..<5 {
-                let weighted = weight * row[first]
-                for second in first..<6 { products[first * 6 + second] += weighted * row[second] }
-            }
+            var row = RimWave.row(u, v)
+            row[5] = distance
+            for index in 0..<5 { rows[index] += row * (weight * row[index]) }
         }
 
         /// The wave nearest to the points; nil if they do not fix one.
         func wave() -> RimWave? {
-            var rows = products
-            for first in 0..<5 {
-                for second in 0..<first { rows[first * 6 + second] = rows[second * 6 + first] }
-            }
             // The matrix is positive definite, so elimination needs no exchange of rows.
-            let least = 1e-4 * rows[0]
+            var rows = rows
+            let least = 1e-4 * rows[0][0]
             for pivot in 0..<5 {
-                guard rows[pivot * 6 + pivot] > least else { return nil }
-                for row in pivot + 1..<5 {
-                    let factor = rows[row * 6 + pivot] / rows[pivot * 6 + pivot]
-                    for column in pivot..<6 {
-                        rows[row * 6 + column] -= factor * rows[pivot * 6 + column]
-                    }
+                guard rows[pivot][pivot] > least else { return nil }
+                rows[pivot] /= SIMD8(repeating: rows[pivot][pivot])
+                for row in 0..<5 where row != pivot {
+                    rows[row] -= rows[pivot] * rows[row][pivot]
                 }
             }
-            var result = [Double](repeating: 0, count: 5)
-            for row in stride(from: 4, through: 0, by: -1) {
-                var value = rows[row * 6 + 5]
-                for column in row + 1..<5 { value -= rows[row * 6 + column] * result[column] }
-                result[row] = value / rows[row * 6 + row]
-            }
             var wave = RimWave()
-            (wave.mean, wave.cosine1, wave.sine1) = (result[0], result[1], result[2])
-            (wave.cosine2, wave.sine2) = (result[3], result[4])
+            for index in 0..<5 { wave.shares[index] = rows[index][5] }
             return wave
         }
     }

@@ -1,9 +1,8 @@
 /// The levels along lines across the rim of something round, and how well a coin explains them.
 ///
 /// Along a line a coin has four levels: face, wall, shadow and table, with a step between each two
-/// that blur makes soft, and all around there is a groove inside its raised rim. The levels nearest
-/// to what is seen follow by least squares for the lines of each sector, from a few sums for each
-/// step.
+/// that blur makes soft. The levels nearest to what is seen follow by least squares for the lines
+/// of each sector, from a few sums for each step.
 struct RimProfile {
     private let middle: Vector
     private let radius: Double
@@ -25,8 +24,6 @@ struct RimProfile {
     private static let first = 0.8
     private static let cellCount = 44
     private static let cellsPerRadius = 80.0
-    /// Where the groove is, in radii of the coin.
-    private static let groove = (inner: 0.925, outer: 0.957)
     /// The variance of levels that is nothing but noise.
     private static let noise = 4.0
     /// What a tilt of the camera costs, by the square of its sine: people hold it level, mostly.
@@ -99,8 +96,8 @@ struct RimProfile {
         let hasShadow = pose.shadow != .zero
         let end = Double(Self.cellCount)
         let scale = 32 / soft
-        var sectors = [StepSums](repeating: StepSums(), count: Self.sectorCount)
-        var (rest, size) = (0.0, 0.0)
+        let noise = Self.noise * end * Double(Self.linesPerSector)
+        var total = 0.0
         for sector in 0..<Self.sectorCount {
             var sum = StepSums()
             for line in sector * Self.linesPerSector..<(sector + 1) * Self.linesPerSector {
@@ -109,45 +106,24 @@ struct RimProfile {
                 let a = cell(place, from: 0)
                 let b = cell(lower.place(turn) ?? place, from: a)
                 let c = hasShadow ? cell(shadow.place(turn) ?? place, from: b) : b
-                let inner = cell(Self.groove.inner * place, from: 0)
-                let outer = cell(Self.groove.outer * place, from: 0)
                 sum.whole += sums[line]
-                sum.a += end - a
-                sum.b += end - b
-                sum.c += end - c
-                sum.d += outer - inner
-                sum.restA += self.rest(line, a)
-                sum.restB += self.rest(line, b)
-                sum.restD += self.rest(line, inner) - self.rest(line, outer)
-                sum.ab += end - b - overlap((b - a) * scale)
-                sum.ad += overlap((a - outer) * scale) - overlap((a - inner) * scale)
-                sum.bd += overlap((b - outer) * scale) - overlap((b - inner) * scale)
-                sum.dd += outer - inner + 2 * overlap((outer - inner) * scale)
-                if hasShadow {
-                    sum.restC += self.rest(line, c)
-                    sum.ac += end - c - overlap((c - a) * scale)
-                    sum.bc += end - c - overlap((c - b) * scale)
-                    sum.cd += overlap((c - outer) * scale) - overlap((c - inner) * scale)
-                }
+                let (atB, atC) = (end - b, end - c)
+                sum.after += SIMD4(end - a, atB, atC, 0)
+                let shade = hasShadow ? self.rest(line, c) : 0
+                sum.rests += SIMD4(self.rest(line, a), self.rest(line, b), shade, 0)
+                let (overB, overC) = (overlap((b - a) * scale), overlap((c - a) * scale))
+                sum.a += SIMD4(end - a, atB - overB, atC - overC, 0)
+                sum.b += SIMD4(0, atB, atC - overlap((c - b) * scale), 0)
+                sum.c += SIMD4(0, 0, atC, 0)
             }
             let lines = Double(Self.linesPerSector)
             sum.solve(count: end * lines, own: lines * overlaps[0], hasShadow: hasShadow)
-            rest += sum.restD
-            size += sum.dd
-            sectors[sector] = sum
+            let whole = squares[sector] - sum.mean
+            let rest = max(whole - sum.explained, 0)
+            total += 1 - ((rest + noise) / (whole + noise)).squareRoot()
         }
         let tilt = pose.normal - view.normal(at: pose.middle)
-        var total = -Self.tiltCost * tilt.dot(tilt) - (hasShadow ? Self.shadowCost : 0)
-        // The groove is dark, and as deep all around.
-        let depth = min(rest / max(size, 1e-9), 0)
-        let noise = Self.noise * end * Double(Self.linesPerSector)
-        for sector in 0..<Self.sectorCount {
-            let sum = sectors[sector]
-            let whole = squares[sector] - sum.mean
-            let more = sum.explained + depth * (2 * sum.restD - depth * sum.dd)
-            total += 1 - ((max(whole - more, 0) + noise) / (whole + noise)).squareRoot()
-        }
-        return total
+        return total - Self.tiltCost * tilt.dot(tilt) - (hasShadow ? Self.shadowCost : 0)
     }
 
     private func cell(_ place: Double, from least: Double) -> Double {
@@ -195,68 +171,44 @@ struct RimProfile {
     }
 }
 
-/// Sums over the lines of a sector, for least squares of levels that change at three soft steps,
-/// a, b and c, and differ in a groove, d.
+/// Sums over the lines of a sector, for least squares of levels that change at three soft steps.
 private struct StepSums {
     /// Of all levels.
     var whole = 0.0
     /// Of how much is after each step, and of levels there.
-    var (a, b, c, d) = (0.0, 0.0, 0.0, 0.0)
-    var (restA, restB, restC, restD) = (0.0, 0.0, 0.0, 0.0)
-    /// Of how much is after both of two.
-    var (ab, ac, bc, ad, bd, cd, dd) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    var after = SIMD4<Double>.zero
+    var rests = SIMD4<Double>.zero
+    /// Of how much is after both of two, as the upper half of a matrix.
+    var a = SIMD4<Double>.zero
+    var b = SIMD4<Double>.zero
+    var c = SIMD4<Double>.zero
     /// The part of the squares of levels that their mean makes up, and that of the steps.
     private(set) var mean = 0.0
     private(set) var explained = 0.0
 
-    /// Eliminates the mean and the steps; `dd` and `restD` are then what is left for the groove.
+    /// Eliminates the mean and the steps.
     mutating func solve(count: Double, own: Double, hasShadow: Bool) {
         let level = whole / count
         mean = whole * level
-        dd -= 2 * own + d * d / count
-        restD -= d * level
-        ad -= a * d / count
-        bd -= b * d / count
-        ab -= a * b / count
-        restA -= a * level
-        restB -= b * level
-        var bb = b - own - b * b / count
-        if hasShadow {
-            ac -= a * c / count
-            bc -= b * c / count
-            cd -= c * d / count
-            restC -= c * level
-        }
-        var cc = c - own - c * c / count
-        let aa = a - own - a * a / count
+        rests -= after * level
+        let shares = after / count
+        a -= after * shares.x + SIMD4(own, 0, 0, 0)
+        b -= after * shares.y + SIMD4(0, own, 0, 0)
+        c -= after * shares.z + SIMD4(0, 0, own, 0)
         // A step that is nearly the same as another, or as none, explains nothing more.
         let least = 0.1
-        if aa > least {
-            explained += restA * restA / aa
-            let (forB, forC, forD) = (ab / aa, ac / aa, ad / aa)
-            bb -= forB * ab
-            bc -= forB * ac
-            cc -= forC * ac
-            bd -= forB * ad
-            cd -= forC * ad
-            dd -= forD * ad
-            restB -= forB * restA
-            restC -= forC * restA
-            restD -= forD * restA
+        if a.x > least {
+            let share = a / a.x
+            (b, c) = (b - a * share.y, c - a * share.z)
+            explained += rests.x * rests.x / a.x
+            rests -= share * rests.x
         }
-        if bb > least {
-            explained += restB * restB / bb
-            let (forC, forD) = (bc / bb, bd / bb)
-            cc -= forC * bc
-            cd -= forC * bd
-            dd -= forD * bd
-            restC -= forC * restB
-            restD -= forD * restB
+        if b.y > least {
+            let share = b / b.y
+            c -= b * share.z
+            explained += rests.y * rests.y / b.y
+            rests -= share * rests.y
         }
-        if hasShadow, cc > least {
-            explained += restC * restC / cc
-            dd -= cd / cc * cd
-            restD -= cd / cc * restC
-        }
+        if hasShadow, c.z > least { explained += rests.z * rests.z / c.z }
     }
 }

@@ -49,3 +49,14 @@ package struct Vector: Equatable, Sendable {
         return sum
     }
 }
+
+extension Vector {
+    /// Some directions, evenly around the turn.
+    static func turns(_ count: Int) -> [Vector] {
+        (0..<count).map { index in
+            let angle = 2 * Trigonometry.pi * Double(index) / Double(count)
+            let (sine, cosine) = Trigonometry.sineAndCosine(angle)
+            return Vector(cosine, sine)
+        }
+    }
+}

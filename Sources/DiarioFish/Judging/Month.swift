@@ -19,15 +19,19 @@ package struct Month: Equatable, Sendable {
     }
 
     /// The month that a text names: its number, or its Italian or English name in any case.
-    package init?(named text: String) {
+    ///
+    /// The first three letters of a name are enough with `isShort`.
+    package init?(named text: String, isShort: Bool = false) {
         let bytes = Array(text.utf8)
         if !bytes.isEmpty, bytes.count <= 2, bytes.allSatisfy({ 0x30...0x39 ~= $0 }) {
             self.init(bytes.reduce(0) { $0 * 10 + Int($1 - 0x30) })
             return
         }
         let key = TextKey.of(text, .same)
-        let index = Self.names.firstIndex {
-            $0.italian.hasBytes(of: key) || $0.english.hasBytes(of: key)
+        let index = Self.names.firstIndex { name in
+            [name.italian, name.english].contains {
+                isShort && key.utf8.count >= 3 ? $0.hasPrefix(key) : $0.hasBytes(of: key)
+            }
         }
         guard let index else { return nil }
         self.init(at: index + 1)

@@ -1,11 +1,3 @@
-/// A corner of a frame that can be dragged.
-package enum Corner: String, Sendable {
-    case upLeft = "up_left"
-    case upRight = "up_right"
-    case downLeft = "down_left"
-    case downRight = "down_right"
-}
-
 /// A gesture that would leave a frame or an ellipse without an inside.
 package enum GestureRefusal: String, Error, Sendable {
     /// The corner would cross the opposite one, or come closer than a pixel.
@@ -25,7 +17,7 @@ extension MarkFrame {
 
     /// The frame after one corner was dragged to a point, the opposite one staying where it is.
     package func moving(
-        _ corner: Corner,
+        _ corner: Fish.Corner,
         to point: MarkPoint
     ) throws(GestureRefusal) -> MarkFrame {
         guard isInRange, MarkFrame.range ~= point.xMpx, MarkFrame.range ~= point.yMpx else {

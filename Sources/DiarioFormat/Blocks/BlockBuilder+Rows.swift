@@ -193,7 +193,7 @@ extension BlockBuilder {
     }
 
     /// The index of a type in the block; mostly the very object was seen before.
-    private mutating func index(of known: DraftContents.KnownType) -> Int32 {
+    private mutating func index(of known: KnownType) -> Int32 {
         if let index = seenTypes.find(known) { return index }
         let index = self.index(of: known.entry)
         seenTypes.insert(known, index)

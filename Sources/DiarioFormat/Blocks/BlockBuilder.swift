@@ -17,7 +17,7 @@ package struct BlockBuilder: Sendable {
     /// For the types of the current batch, their index in `types`.
     var typeIndices: [Int32] = []
     /// The types of drafts, with their index in `types`.
-    var seenTypes = ObjectIndices<DraftContents.KnownType>()
+    var seenTypes = ObjectIndices<KnownType>()
 
     struct Run: Equatable, Sendable {
         var replicaIndex: Int

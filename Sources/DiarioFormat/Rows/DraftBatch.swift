@@ -48,7 +48,7 @@ package struct DraftBatch: Sendable {
     var rowsSizeMax: Int { box[0].rowsSizeMax }
 
     /// One of the types that the events have.
-    func listed(_ index: Int) -> DraftContents.KnownType { box[0].listed(index) }
+    func listed(_ index: Int) -> KnownType { box[0].listed(index) }
 
     func references(of event: DraftEvent) -> ArraySlice<DraftReference> {
         box[0].references(of: event)
@@ -60,7 +60,7 @@ package struct DraftBatch: Sendable {
     }
 
     /// Gets to know types beforehand, so that copies of this batch know them too.
-    package mutating func learn(_ types: [EventType]) { box[0].learn(types) }
+    package mutating func learn(_ types: [KnownType]) { box[0].learn(types) }
 
     /// Forgets all events.
     package mutating func removeAll(keepingCapacity: Bool = true) {

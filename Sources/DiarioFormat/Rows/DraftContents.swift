@@ -1,5 +1,20 @@
 import DiarioCore
-import DiarioSchema
+package import DiarioSchema
+
+/// A type with what encoding its events needs; one object for all batches that know it.
+package final class KnownType: Sendable {
+    package let plan: PayloadPlan
+    package let entry: TypeEntry
+
+    package init(_ type: EventType) {
+        plan = PayloadPlan(type)
+        entry = TypeEntry(
+            name: type.nameBytes,
+            version: type.version,
+            fingerprint: Fingerprint.schema(type)
+        )
+    }
+}
 
 /// The contents of a `DraftBatch`.
 struct DraftContents: Sendable {
@@ -21,21 +36,6 @@ struct DraftContents: Sendable {
 
     /// Bytes that a block grows by when it lists the types.
     private(set) var typesSize = 0
-
-    /// A type with what encoding its events needs; one object for all batches that know it.
-    final class KnownType: Sendable {
-        let plan: PayloadPlan
-        let entry: TypeEntry
-
-        init(_ type: EventType) {
-            plan = PayloadPlan(type)
-            entry = TypeEntry(
-                name: type.nameBytes,
-                version: type.version,
-                fingerprint: Fingerprint.schema(type)
-            )
-        }
-    }
 
     /// The type of the event that was added last, as most often also of the next.
     private var last: (known: KnownType, index: Int32)?
@@ -71,8 +71,8 @@ struct DraftContents: Sendable {
     }
 
     /// Gets to know types beforehand, so that copies of this batch know them too.
-    mutating func learn(_ types: [EventType]) {
-        for type in types { _ = knownType(type) }
+    mutating func learn(_ types: [KnownType]) {
+        for type in types { add(type) }
     }
 
     /// Bytes of the events, with the longest ids where ids are filled in later.
@@ -332,9 +332,13 @@ struct DraftContents: Sendable {
         if let last, last.known.plan.type === type { return last.known }
         if let index = knownIndices.find(type) { return known[Int(index)] }
         let new = KnownType(type)
-        knownIndices.insert(type, Int32(known.count))
-        known.append(new)
+        add(new)
         return new
+    }
+
+    private mutating func add(_ type: KnownType) {
+        knownIndices.insert(type.plan.type, Int32(known.count))
+        known.append(type)
     }
 }
 

@@ -1,5 +1,5 @@
-import Diario
 import DiarioCore
+import DiarioEngine
 import DiarioSchema
 
 /// Events of a space behind a position, as JSON: schema/format/http.md, section 7.

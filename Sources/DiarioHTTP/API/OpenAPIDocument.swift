@@ -1,4 +1,4 @@
-import Diario
+import DiarioEngine
 import DiarioSchema
 
 /// The description of the interface that a server gives: that of the document, and the commands and
@@ -16,6 +16,14 @@ enum OpenAPIDocument {
                 return "  \"\(path)\": \(text(call.pathItem))\n"
             }
         }
+        let queries = packs.flatMap { pack in
+            pack.sql.queries.compactMap { query in
+                DescribedQuery(query, of: pack).map { described in
+                    let path = "/v1/spaces/{space}/queries/\(pack.name).\(query.name)"
+                    return "  \"\(path)\": \(text(described.pathItem))\n"
+                }
+            }
+        }
         let schemas = packs.flatMap { pack in
             pack.named.types.map { named in
                 let schema = named.schema.described(in: pack)
@@ -23,7 +31,7 @@ enum OpenAPIDocument {
             }
         }
         return Array(
-            document.inserting(paths, below: "\npaths:\n")
+            document.inserting(paths + queries, below: "\npaths:\n")
                 .inserting(schemas, below: "\n  schemas:\n").utf8
         )
     }()
@@ -38,6 +46,58 @@ extension String {
     fileprivate func inserting(_ lines: [String], below line: String) -> String {
         guard let place = firstRange(of: line) else { return self }
         return self[..<place.upperBound] + lines.joined() + self[place.upperBound...]
+    }
+}
+
+/// A query that says what it answers, as OpenAPI describes it.
+private struct DescribedQuery {
+    private let pack: Pack
+    private let query: PackQuery
+    private let row: JSON
+
+    init?(_ query: PackQuery, of pack: Pack) {
+        guard let row = query.answerSchema(asNull: true) else { return nil }
+        (self.pack, self.query, self.row) = (pack, query, row.described(in: pack))
+    }
+
+    var pathItem: JSON {
+        let parameters: [JSON] = query.parameters.map { parameter in
+            let schema = parameter.values.schema.described(in: pack)
+            let isText = parameter.values.kind == .json
+            var members: [(String, JSON)] = [
+                ("name", .string(parameter.name)), ("in", .string("query")),
+                ("required", .boolean(parameter.fallback == nil)),
+                ("schema", isText ? .make(["type": .string("string")]) : schema),
+            ]
+            if let source = parameter.source {
+                members.append(("description", .string("One that the query \(source) answers.")))
+            }
+            return .make(members)
+        }
+        let rows: JSON = .make(["type": .string("array"), "items": row])
+        let good: JSON = .make([
+            "description": .string("An object for each row."),
+            "content": .make(["application/json": .make(["schema": rows])]),
+        ])
+        let get: JSON = .make([
+            ("operationId", .string("query.\(pack.name).\(query.name)")),
+            ("tags", .make([.string("queries")])), ("summary", .string(query.title)),
+            ("security", .make([.make(["token": .make([JSON]())]), .make([(String, JSON)]())])),
+            ("parameters", .make(parameters)),
+            (
+                "responses",
+                .make([
+                    "200": good,
+                    "default": .make(["$ref": .string("#/components/responses/Problem")]),
+                ])
+            ),
+        ])
+        return .make([
+            (
+                "parameters",
+                .make([.make(["$ref": .string("#/components/parameters/space")])])
+            ), ("get", get),
+        ])
     }
 }
 
@@ -159,6 +219,17 @@ extension JSON {
                 kept.map { member in
                     if let named, member.key == "$ref" {
                         return (member.key, .string("#/components/schemas/\(pack.name).\(named)"))
+                    }
+                    if member.key == "properties", case .object(let fields) = member.item.value {
+                        // A field may be called as a keyword is: `title` of a song.
+                        return (
+                            member.key,
+                            .make(
+                                fields.map {
+                                    ($0.key, $0.item.value.described(in: pack))
+                                }
+                            )
+                        )
                     }
                     let isText = ["title", "description"].contains(member.key)
                     if isText, let texts = Texts(self, member.key) {

@@ -1,4 +1,6 @@
-import Diario
+import DiarioCore
+import DiarioEngine
+import DiarioHost
 import DiarioSchema
 import DiarioServer
 import DiarioSync

@@ -7,7 +7,6 @@ enum Route: Hashable, Sendable {
     /// The OpenAPI document.
     case description
     case spaces
-    case oldApp(OldApp.Path)
     /// Something of a space; the text is its name as it was given, which may be none.
     case space(String, Part)
 
@@ -36,10 +35,6 @@ enum Route: Hashable, Sendable {
     /// Nil if the path leads nowhere.
     init?(path: String) {
         guard path.utf8.first == UInt8(ascii: "/") else { return nil }
-        if let old = OldApp.Path(rawValue: path) {
-            self = .oldApp(old)
-            return
-        }
         let words = path.utf8.dropFirst().split(
             separator: UInt8(ascii: "/"),
             omittingEmptySubsequences: false
@@ -59,7 +54,6 @@ enum Route: Hashable, Sendable {
     var methods: [String] {
         switch self {
         case .health, .metrics, .description, .spaces: ["GET", "HEAD", "OPTIONS"]
-        case .oldApp(let path): path.methods
         case .space(_, .sync): ["POST", "OPTIONS"]
         case .space(_, .command), .space(_, .wantedBlobs): ["POST", "OPTIONS"]
         case .space(_, .blob): ["GET", "HEAD", "PUT", "OPTIONS"]

@@ -1,6 +1,6 @@
-import Diario
 import DiarioCore
 import DiarioCrypto
+import DiarioEngine
 import DiarioSchema
 import DiarioServer
 
@@ -20,8 +20,12 @@ struct ServedBlobs {
             let referred = try directory.withModels(of: space, until: stop) { models in
                 try models.referredBlobs(among: ids)
             }
+            try directory.blobs.removeStaying(
+                referred.values.filter(\.stays).map(\.id),
+                of: space
+            )
             let wanted = try directory.served.blobs.want(
-                ids.filter { referred[$0]?.isErased != true },
+                ids.filter { referred[$0]?.isGivenOut != false },
                 referred: referred.mapValues(\.storedSize),
                 in: space.id,
                 ControlLedger(directory.served.control, space, nil, at: directory.now)
@@ -92,7 +96,7 @@ struct ServedBlobs {
         let (directory, question) = (directory, question)
         return directory.reading(for: question) { stop in
             let isReferred = try directory.withModels(of: question.space, until: stop) { models in
-                try models.referredBlobs(among: [id])[id]?.isErased == false
+                try models.referredBlobs(among: [id])[id]?.isGivenOut == true
             }
             let blobs = directory.served.blobs
             guard isReferred, let size = try blobs.wholeSize(id) else {
@@ -139,6 +143,8 @@ struct ServedBlobs {
                 at: directory.now
             )
         )
+        // Whether they may be here is looked at behind it.
+        directory.openSpace(question.space)?.noteBlobsSeen(at: nil)
         switch taken {
         case .more(let next): return Self.taken(204, next)
         case .whole: return Self.taken(201, size)
@@ -169,35 +175,5 @@ struct ServedBlobs {
             throw Problem(.malformed, "The header \(name) is missing, or is no whole number.")
         }
         return number
-    }
-}
-
-// MARK: Housekeeping
-
-extension ServedDirectory {
-    /// Removes blobs that came long ago and that no event refers to.
-    package func sweepBlobs() throws {
-        let days = Limits.blobKeptDaysMax * 86_400_000
-        let before = Timestamp(milliseconds: now.milliseconds - days)
-        for blob in try served.control.unreferredBlobs(before: before) {
-            guard !isClosed else { return }
-            guard let space = try served.control.space(blob.space) else { continue }
-            guard try !refers(space, to: blob.id) else {
-                try served.control.noteReferred(blob)
-                continue
-            }
-            let ledger = ControlLedger(served.control, space, nil, at: now)
-            try served.blobs.remove(blob.id, in: space.id, ledger) {
-                try served.control.spaces().contains { other in
-                    try other.id != space.id && refers(other, to: blob.id)
-                }
-            }
-        }
-    }
-
-    private func refers(_ space: NamedSpace, to id: Hash32) throws -> Bool {
-        try withModels(of: space, until: BuildStop()) { models in
-            try models.referredBlobs(among: [id])[id]?.isErased == false
-        }
     }
 }

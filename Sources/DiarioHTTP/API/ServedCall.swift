@@ -1,15 +1,9 @@
-import Diario
 import DiarioCore
-import DiarioFish
-package import DiarioSchema
+import DiarioEngine
+import DiarioSchema
 import DiarioServer
 
 // Commands and views: schema/format/http.md, section 9.
-
-/// The domains that the program has rules for.
-package enum Domains {
-    package static let all = [Fish.domain]
-}
 
 /// A command or a view that a request calls.
 struct ServedCall {
@@ -29,9 +23,10 @@ struct ServedCall {
         call.at = request.at
         call.actor = try actor(request.actor)
         call.isDryRun = request.isDryRun
-        call.language = question.language
+        call.setLanguage(of: question.request)
         let rights = question.token.rights
         call.mayRead = rights.contains(.read) || rights.contains(.admin)
+        call.takesStayingBlobs = false
         return run(call, .command) { answer in
             answer.isNew ? .json(answer.json, status: 201) : .json(answer.json)
         }
@@ -39,7 +34,7 @@ struct ServedCall {
 
     func view(_ name: String) throws -> Reading<HTTPAnswer> {
         var call = Call(name, [])
-        call.language = question.language
+        call.setLanguage(of: question.request)
         call.actor = question.token.actor
         guard question.request.method == "POST" else {
             var texts: [String: String] = [:]
@@ -130,15 +125,16 @@ struct CalledSpace: Sendable {
     }
 }
 
-extension Question {
-    var language: Language { request.language }
+extension Call {
+    /// Takes the language that the texts for people are wanted in, if the request names one.
+    fileprivate mutating func setLanguage(of request: HTTPRequest) {
+        if let wanted = request.language { language = wanted } else { isLanguageUsual = true }
+    }
 }
 
 extension HTTPRequest {
-    /// The language that the texts for people are wanted in.
-    var language: Language {
-        headers["accept-language"].flatMap { Language(accepted: $0) } ?? .english
-    }
+    /// The language that the texts for people are wanted in, if it names one.
+    var language: Language? { headers["accept-language"].flatMap { Language(accepted: $0) } }
 }
 
 /// The body of a request that calls a command or a view.

@@ -1,5 +1,5 @@
-import Diario
 import DiarioCore
+import DiarioEngine
 import DiarioSchema
 import DiarioServer
 import DiarioStorage
@@ -111,8 +111,8 @@ extension TokenDraft {
             "line \(member.line): `\(member.key)` is not what it should be.",
             remedy:
                 "`rights` is a list of read, append, relay, admin and ask, `roles` of texts such "
-                + "as fish.curator, `queries` of texts such as fish.public-*; `actor` and `label` "
-                + "are texts of at most \(Limits.actorSizeMax) bytes."
+                + "as plants.keeper, `queries` of texts such as plants.public-*; `actor` and "
+                + "`label` are texts of at most \(Limits.actorSizeMax) bytes."
         )
     }
 }

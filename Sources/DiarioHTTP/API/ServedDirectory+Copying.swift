@@ -1,6 +1,6 @@
-import Diario
 import DiarioCore
 import DiarioCrypto
+import DiarioEngine
 import DiarioSchema
 import DiarioServer
 

@@ -1,6 +1,6 @@
-import Diario
 import DiarioCore
 import DiarioCrypto
+import DiarioEngine
 import DiarioSchema
 import DiarioServer
 import Synchronization
@@ -238,8 +238,7 @@ extension ServedDirectory {
             size: question.request.body.count,
             in: question.space,
             with: question.token,
-            at: now,
-            importOnce: { try space.importOnce($0) }
+            at: now
         )
         space.ringIfGrown()
         return .object(status: isNew ? 201 : 200) { json in

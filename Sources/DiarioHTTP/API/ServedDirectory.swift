@@ -1,6 +1,5 @@
-import Diario
 import DiarioCore
-import DiarioFish
+import DiarioEngine
 package import DiarioSchema
 package import DiarioServer
 import DiarioStorage
@@ -15,7 +14,8 @@ package final class ServedDirectory: Sendable {
     /// The rules of the packs' commands and views.
     let domains: [Domain]
     let questionTimeMax: Duration
-    let oldApp: OldApp?
+    /// What apps answer beside the spaces.
+    private let connectors: [any Connector]
     private let spaces: Mutex<OpenSpaces>
     /// Held while a space is opened: those that are open are served meanwhile.
     private let opening = Mutex<Void>(())
@@ -29,9 +29,9 @@ package final class ServedDirectory: Sendable {
     package init(
         _ served: ServedSpaces,
         _ files: SealedFiles,
-        domains: [Domain] = Domains.all,
+        domains: [Domain] = [],
         newerPacks: [Pack] = [],
-        oldApp: OldApp? = nil,
+        connectors: [any Connector] = [],
         spaceCountMax: Int = Limits.servedSpaceCountMax,
         modelCountMax: Int = Limits.servedModelCountMax,
         questionTimeMax: Duration = .seconds(Limits.querySecondsMax)
@@ -41,7 +41,7 @@ package final class ServedDirectory: Sendable {
         self.files = files
         self.domains = domains
         self.newerPacks = newerPacks
-        self.oldApp = oldApp
+        self.connectors = connectors
         self.questionTimeMax = questionTimeMax
     }
 
@@ -89,6 +89,14 @@ package final class ServedDirectory: Sendable {
         return try space.withModels(until: stop, body)
     }
 
+    /// The spaces that somebody uses.
+    var openSpaces: [ServedSpace] { spaces.withLock { $0.all } }
+
+    /// A space if somebody uses it.
+    func openSpace(_ named: NamedSpace) -> ServedSpace? { spaces.withLock { $0.find(named.id) } }
+
+    package var blobs: BlobHousekeeping { BlobHousekeeping(self) }
+
     /// Forgets spaces that others took the place of.
     func forget(_ id: SpaceID) { spaces.withLock { $0.remove(id) } }
 
@@ -99,6 +107,7 @@ package final class ServedDirectory: Sendable {
     package func watch() {
         defer { writeContacts() }
         var lastWrite = now
+        var lastRemoval = now
         // A minute after the start for the first time.
         let first = lastWrite.milliseconds - Self.sweepMillisecondsMin + 60_000
         var lastSweep = Timestamp(milliseconds: first)
@@ -110,21 +119,26 @@ package final class ServedDirectory: Sendable {
             }
             if now.milliseconds - lastSweep.milliseconds > Self.sweepMillisecondsMin {
                 // What cannot be removed now is looked at again.
-                try? sweepBlobs()
+                try? blobs.removeUnreferred()
                 lastSweep = now
             }
             lookForNews()
+            if now.milliseconds - lastRemoval.milliseconds > Self.removalMillisecondsMin {
+                try? blobs.removeStaying()
+                lastRemoval = now
+            }
         }
     }
 
     private static let sweepMillisecondsMin: Int64 = 3_600_000
+    private static let removalMillisecondsMin: Int64 = 1_000
 
     /// Takes up what other processes recorded or revoked, and wakes those who wait for it.
     package func lookForNews() {
         // What cannot be read is told to whoever asks for it.
         try? served.refresh()
         let areRevoked = revocations.look(in: served.control)
-        for space in spaces.withLock({ $0.all }) where space.bell.listenerCount > 0 {
+        for space in openSpaces where space.bell.listenerCount > 0 {
             areRevoked ? space.bell.ring() : space.ringIfGrown()
         }
     }
@@ -152,12 +166,10 @@ package final class ServedDirectory: Sendable {
 extension ServedDirectory: HTTPHandler {
     package func admit(_ head: HTTPRequest) -> BodyAdmission {
         do {
-            let route = try route(of: head)
-            if case .oldApp = route {
-                // The old app says nothing of the type of what it sends.
-                try oldApp?.admit(head)
-                return .bytes(max: head.method == "POST" ? OldForm.sizeMax : 0)
+            if let connector = try connector(of: head) {
+                return .bytes(max: try connector.admit(head))
             }
+            let route = try route(of: head)
             guard ["POST", "PUT"].contains(head.method), case .space(let name, let part) = route
             else { return .bytes(max: 0) }
             let known = try known(head, name)
@@ -193,15 +205,15 @@ extension ServedDirectory: HTTPHandler {
         _ request: HTTPRequest,
         _ turn: Turn
     ) throws -> HTTPReply {
+        if let connector = try connector(of: request) {
+            return try connector.reply(to: request, in: self)
+        }
         let route = try route(of: request)
         guard request.method != "OPTIONS" else {
             return .answer(CrossOrigin.preflight(route.methods))
         }
         switch route {
         case .health: return .answer(try health())
-        case .oldApp(let path):
-            guard let oldApp else { throw Problem.nothingHere }
-            return try oldApp.reply(to: request, path, in: self)
         case .metrics: return .answer(metrics())
         case .description:
             return .answer(
@@ -317,14 +329,24 @@ extension ServedDirectory: HTTPHandler {
 
     private func route(of request: HTTPRequest) throws -> Route {
         guard let route = Route(path: request.path) else { throw Problem.nothingHere }
-        if case .oldApp = route, oldApp == nil { throw Problem.nothingHere }
-        guard route.methods.contains(request.method) else {
-            throw Problem(
-                .method,
-                "This path is asked with \(route.methods.joined(separator: ", "))."
-            )
-        }
+        try Self.check(request.method, route.methods)
         return route
+    }
+
+    private static func check(_ method: String, _ known: [String]) throws {
+        guard known.contains(method) else {
+            throw Problem(.method, "This path is asked with \(known.joined(separator: ", ")).")
+        }
+    }
+
+    /// The one that has the path of a request; nil if it is none of theirs.
+    private func connector(of request: HTTPRequest) throws -> (any Connector)? {
+        for connector in connectors {
+            guard let methods = connector.methods(of: request.path) else { continue }
+            try Self.check(request.method, methods)
+            return connector
+        }
+        return nil
     }
 
     /// The token that a request bears; empty if it bears none.
@@ -368,9 +390,11 @@ extension ServedDirectory: HTTPHandler {
 
     /// The answer that says so; for replicas in their own form.
     private func refused(_ problem: Problem, _ request: HTTPRequest) -> HTTPAnswer {
-        guard let route = Route(path: request.path) else { return problem.answer }
-        if problem.kind == .method { return problem.answer(allowing: route.methods) }
-        return problem.answer
+        let methods =
+            Route(path: request.path)?.methods
+            ?? connectors.lazy.compactMap { $0.methods(of: request.path) }.first
+        guard problem.kind == .method, let methods else { return problem.answer }
+        return problem.answer(allowing: methods)
     }
 
     private func finish(_ answer: HTTPAnswer, for request: HTTPRequest) -> HTTPAnswer {

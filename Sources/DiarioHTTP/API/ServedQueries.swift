@@ -1,5 +1,6 @@
-import Diario
 import DiarioCore
+import DiarioEngine
+import DiarioHost
 import DiarioSchema
 import DiarioServer
 
@@ -97,7 +98,9 @@ struct ServedQueries {
         until stop: BuildStop
     ) throws -> HTTPAnswer {
         let prepared = try directory.withModels(of: space, until: stop) { models in
-            do throws(DiarioError) { return try models.ask(.named(name, texts)) } catch {
+            do throws(DiarioError) {
+                return try models.ask(.named(name, texts), in: request.language)
+            } catch {
                 var problem = Problem(error)
                 if error.rule == "query" {
                     problem.detail = "There is no query \(name)."

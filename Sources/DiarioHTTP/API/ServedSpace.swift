@@ -1,5 +1,6 @@
-import Diario
 import DiarioCore
+import DiarioEngine
+import DiarioHost
 import DiarioSchema
 import DiarioServer
 import DiarioStorage
@@ -14,7 +15,8 @@ final class ServedSpace: Sendable {
     private let page = Mutex<EventPage?>(nil)
     private let piece = Mutex<LivePage?>(nil)
     private let seenHead: Mutex<UInt64>
-    private let imported = Mutex(ImportedOrigins())
+    /// Where those who look after its blobs were last; nil if they were not yet.
+    private let blobsHead = Mutex<UInt64?>(nil)
     private let calls = Mutex<Void>(())
 
     /// Used by one thread at a time.
@@ -46,6 +48,12 @@ final class ServedSpace: Sendable {
         }
         if isGrown { bell.ring() }
     }
+
+    /// True if there is more than when its blobs were looked after last.
+    var hasNewsForBlobs: Bool { blobsHead.withLock { $0 } != head }
+
+    /// Notes that its blobs are as the events up to a position want them; nil if some came.
+    func noteBlobsSeen(at head: UInt64?) { blobsHead.withLock { $0 = head } }
 
     /// Runs `body` with the read models, unless `stop` is asked before.
     func withModels<Value: Sendable>(
@@ -101,13 +109,6 @@ final class ServedSpace: Sendable {
             kept.models = nil
             modelsAreOpen.store(false, ordering: .relaxed)
         }
-    }
-
-    /// Records CloudEvents that are not known yet.
-    func importOnce(
-        _ events: EventBody
-    ) throws -> (RecordedEvents, isNew: Bool) {
-        try imported.withLock { try events.importOnce(&$0) }
     }
 
     /// The events behind a position as JSON.

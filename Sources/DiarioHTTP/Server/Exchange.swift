@@ -1,5 +1,5 @@
-import Diario
 import DiarioCore
+import DiarioEngine
 import Synchronization
 
 // From the library's threads come, in this order: `admit`, `receive` for each part of a body,

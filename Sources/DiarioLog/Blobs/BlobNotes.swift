@@ -14,10 +14,15 @@ package struct BlobNotes: Equatable, Sendable {
     package enum Note: Hashable, Sendable {
         /// The server has all bytes.
         case sent
+        /// The same, and those that are here came from it.
+        case fetched
         /// The server has all bytes, and they are not here yet.
         case coming
         /// The server does not take the bytes, for this reason.
         case refused(String)
+
+        /// True if bytes that are here came from the server, also if a crash came before the note.
+        package var isOfServer: Bool { self == .fetched || self == .coming }
     }
 
     /// The address of the server that they are about.
@@ -48,6 +53,7 @@ package struct BlobNotes: Equatable, Sendable {
         for (id, note) in (Array(urgent) + Array(known)).prefix(Limits.blobNoteCountMax) {
             switch note {
             case .sent: lines.append((id.text, "sent"))
+            case .fetched: lines.append((id.text, "fetched"))
             case .coming: lines.append((id.text, "coming"))
             case .refused(let reason):
                 lines.append((id.text, "refused " + Self.line(reason)))
@@ -72,6 +78,7 @@ package struct BlobNotes: Equatable, Sendable {
             guard let id = Hash32(text: name) else { continue }
             switch value {
             case "sent": notes[id] = .sent
+            case "fetched": notes[id] = .fetched
             case "coming": notes[id] = .coming
             default:
                 guard value.hasPrefix("refused ") else { continue }
@@ -112,8 +119,14 @@ package final class BlobFinder {
             if case .refused = note { return .refused }
             return .here
         }
-        if note == .coming || note == .sent { return .coming }
+        if note == .coming || note == .sent || note == .fetched { return .coming }
         return try blobs.arrivedSize(of: id, in: space) > 0 ? .coming : .missing
+    }
+
+    /// True if the bytes came from the server.
+    package func isFetched(_ id: Hash32) throws(LogError) -> Bool {
+        try readNotes()
+        return notes?.notes[id]?.isOfServer == true
     }
 
     /// Why the server does not take a blob; nil unless it refused it.

@@ -25,6 +25,9 @@ package struct Append: Sendable {
         case authority
     }
 
+    /// Commits an append, alone or with those of others.
+    package typealias Commit = (Append) throws(LogError) -> AppendedBatches
+
     package let space: SpaceID
     let contents: Few<Content>
     /// If given, the sequence that this replica's first event must get; else nothing is appended.

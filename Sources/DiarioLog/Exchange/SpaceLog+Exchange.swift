@@ -17,11 +17,13 @@ extension SpaceLog {
     /// Appends received events in order, in as few frames as the limits allow.
     ///
     /// With a position it throws `.outOfOrder` if other events follow that by now. When this
-    /// throws, a first part of the events may be there.
+    /// throws, a first part of the events may be there. Each frame goes to the log by `commit`, if
+    /// that is given.
     @discardableResult
     package func append(
         _ contents: [Append.Content],
-        behind lastPosition: UInt64? = nil
+        behind lastPosition: UInt64? = nil,
+        by commit: Append.Commit? = nil
     ) throws(LogError) -> [AppendedBatch] {
         var appended: [AppendedBatch] = []
         var (gathered, size): ([Append.Content], Int) = ([], 0)
@@ -35,7 +37,7 @@ extension SpaceLog {
                 contents: gathered,
                 behind: lastPosition.map { last ?? $0 }
             )
-            appended += try log.append(append)
+            appended += try (commit ?? log.append)(append)
             (gathered, size) = ([], 0)
         }
         for content in contents {

@@ -28,7 +28,7 @@ struct OpenSegment: ~Copyable {
         }
         let place = SegmentPlace(entry, of: space)
         let reader = try read(place, segment, sidecar, store.segments.types)
-        try check(reader.header, reader.index, reader.sidecarHeader, entry, place)
+        try check(reader, entry, place)
         return OpenSegment(entry, place, reader)
     }
 
@@ -88,13 +88,14 @@ struct OpenSegment: ~Copyable {
         }
     }
 
+    // Not inlined: for wasm32 the optimizer (6.3.1) finds the end of a borrow too early otherwise.
+    @inline(never)
     private static func check(
-        _ header: SegmentHeader,
-        _ index: SegmentIndex,
-        _ sidecar: SegmentHeader?,
+        _ reader: borrowing SegmentReader,
         _ entry: SegmentEntry,
         _ place: SegmentPlace
     ) throws(LogError) {
+        let (header, index, sidecar) = (reader.header, reader.index, reader.sidecarHeader)
         let isNamed =
             header.identity == entry.identity && entry.isPlace(of: header, index)
             && header.eventCount == entry.count && header.fileSize == entry.segmentSize

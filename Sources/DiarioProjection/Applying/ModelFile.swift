@@ -101,7 +101,7 @@ package final class ModelFile {
         }
         try readState(of: space, mode)
         let (limit, images, later) = (stepLimit, images, later)
-        connection.setProgress(everySteps: StepLimit.interval) {
+        connection.setProgress(everySteps: Int(StepLimit.interval)) {
             limit.isOver(imageSize: images.size) || later.isStopped()
         }
     }

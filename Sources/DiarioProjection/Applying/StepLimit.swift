@@ -3,11 +3,11 @@ import DiarioCore
 /// The steps that events may take together before a query that waits for them is ended.
 package struct StepAllowance: Sendable {
     /// Steps of SQLite's machine, whatever there is to do.
-    package var steps: Int
+    package var steps: Int64
     /// As many more for each event that a read model takes.
-    package var stepsPerEvent: Int
+    package var stepsPerEvent: Int64
 
-    package init(steps: Int, stepsPerEvent: Int) {
+    package init(steps: Int64, stepsPerEvent: Int64) {
         self.steps = steps
         self.stepsPerEvent = stepsPerEvent
     }
@@ -24,13 +24,13 @@ package struct StepAllowance: Sendable {
 /// It counts between `begin` and `end`; steps of the engine itself do not count.
 final class StepLimit {
     /// Instructions of SQLite between two looks.
-    static let interval = 1000
+    static let interval: Int64 = 1000
     /// Steps that one event may take.
     var countMax = Limits.sqlEventStepCountMax
     /// Nil while no event is applied.
-    private var count: Int?
+    private var count: Int64?
     /// The steps of all events so far.
-    private(set) var total = 0
+    private(set) var total: Int64 = 0
     /// Why the event was ended; nil if it was not.
     private(set) var reached: Bound?
 
@@ -44,11 +44,11 @@ final class StepLimit {
     /// The size of the before-images at the first check of the event.
     private var imageStart: Int?
     /// Steps that are left for all events together; nil if there is no bound.
-    private var rest: Int?
-    private var stepsPerEvent = 0
+    private var rest: Int64?
+    private var stepsPerEvent: Int64 = 0
     /// The same when the transaction began, and the steps of ended events since.
-    private var restBefore: Int?
-    private var endedCost = 0
+    private var restBefore: Int64?
+    private var endedCost: Int64 = 0
 
     /// True once the events since `allow` have taken all steps that they may.
     private(set) var isSpent = false
@@ -91,14 +91,14 @@ final class StepLimit {
             return false
         }
         // Steps that take so long are worth many: two such events are all that anyone waits for.
-        let lateCost = isLate ? Limits.sqlUpdateStepCountMax / 2 : 0
+        let lateCost: Int64 = isLate ? Limits.sqlUpdateStepCountMax / 2 : 0
         spend(lateCost)
         endedCost += known + Self.interval + lateCost
         reached = isLarge ? .images : .steps
         return true
     }
 
-    private func spend(_ steps: Int) {
+    private func spend(_ steps: Int64) {
         guard let known = rest else { return }
         rest = known - steps
         if known < steps { isSpent = true }

@@ -9,18 +9,53 @@ struct Example {
 
     /// All examples as one replica would record them, one after the other.
     static func all(of pack: Pack, _ catalog: TypeCatalog, replica: UInt64) -> [Example] {
+        var texts: [Text] = []
+        for file in pack.files where file.path.hasPrefix("examples/") {
+            let lines = file.bytes.split(separator: 0x0a, omittingEmptySubsequences: false)
+            for (index, text) in lines.enumerated() where !text.isEmpty {
+                texts.append((file.path, index + 1, Array(text)))
+            }
+        }
+        return read(texts, catalog, replica: replica)
+    }
+
+    /// The reference data of a pack, as a replica that adopts it would record it.
+    static func references(
+        of pack: Pack,
+        _ catalog: TypeCatalog,
+        replica: UInt64
+    ) -> [Example] {
+        let texts = pack.references.flatMap { table in
+            table.rows.map { row -> Text in
+                var payload: [UInt8] = []
+                PayloadWriter.append(row.payload, of: table.type, to: &payload)
+                let text = JSONObjectWriter.object { json in
+                    json.add("type", table.type.name)
+                    json.add("version", table.type.version)
+                    json.add("payload", json: payload)
+                }
+                return (table.path, row.line, text)
+            }
+        }
+        return read(texts, catalog, replica: replica)
+    }
+
+    private typealias Text = (file: String, number: Int, line: [UInt8])
+
+    private static func read(
+        _ texts: [Text],
+        _ catalog: TypeCatalog,
+        replica: UInt64
+    ) -> [Example] {
         guard let replica = ReplicaID(rawValue: replica) else { return [] }
         var recorder = Recorder(replica: replica)
         var reader = EventLineReader(catalog: catalog, options: .batchReferences)
         var examples: [Example] = []
-        for file in pack.files where file.path.hasPrefix("examples/") {
-            let lines = file.bytes.split(separator: 0x0a, omittingEmptySubsequences: false)
-            for (index, text) in lines.enumerated() where !text.isEmpty {
-                var line = EventLine()
-                guard (try? reader.read(text.span, into: &line)) != nil else { continue }
-                recorder.complete(&line)
-                examples.append(Example(line: line, file: file.path, number: index + 1))
-            }
+        for text in texts {
+            var line = EventLine()
+            guard (try? reader.read(text.line.span, into: &line)) != nil else { continue }
+            recorder.complete(&line)
+            examples.append(Example(line: line, file: text.file, number: text.number))
         }
         return examples
     }
@@ -51,8 +86,8 @@ struct Example {
         /// The origins of the batch that is being read.
         private var batch: (name: [UInt8]?, origins: [Origin]) = (nil, [])
 
-        /// 2025-10-09, two seconds for each event: any time would do.
-        private static let start: Int64 = 1_760_000_000_000
+        /// 2100, two seconds for each event: later than any day of an example.
+        private static let start: Int64 = 4_102_444_800_000
 
         init(replica: ReplicaID) { self.replica = replica }
 

@@ -1,4 +1,5 @@
 import DiarioCore
+import DiarioSQLite
 package import DiarioSchema
 
 /// Checks the SQL of a pack by trial: the examples are applied in every way in which events may
@@ -20,7 +21,9 @@ package enum ExampleCheck {
                 try run.take(example)
                 guard !run.trial.isOver else { return [tooLong] }
             }
-            let problems = missingUpcasts(of: pack, plan) + (try run.problems())
+            var problems = missingUpcasts(of: pack, plan) + (try run.problems())
+            guard problems.isEmpty else { return problems }
+            problems = try answerProblems(of: pack, catalog, plan, own)
             guard problems.isEmpty, !plan.models.isEmpty else { return problems }
             let others = Example.all(of: pack, catalog, replica: 2)
             return try orderProblems(plan, run.trial, own, others)
@@ -62,6 +65,35 @@ package enum ExampleCheck {
             }
         }
         return found.sorted { $0.file < $1.file }
+    }
+
+    /// Queries that do not answer what they say, on tables with reference data and examples.
+    private static func answerProblems(
+        of pack: Pack,
+        _ catalog: TypeCatalog,
+        _ plan: PackPlan,
+        _ examples: [Example]
+    ) throws(ProjectionError) -> [PackProblem] {
+        var trial = try Trial(plan)
+        try trial.apply(Example.references(of: pack, catalog, replica: 2) + examples)
+        do throws(SQLiteError) {
+            try PackConnection.addStandIns(to: trial.file.connection)
+            // As if each example had been refused, too.
+            let inbox = examples.compactMap {
+                InboxRow($0.line, rule: "example", message: "It is an example.")
+            }
+            try KnownPlaces.fill(inbox, in: trial.file.connection)
+        } catch {
+            throw .file(path: ":memory:", error)
+        }
+        var problems: [PackProblem] = []
+        for query in pack.sql.queries {
+            guard var check = AnswerCheck(query) else { continue }
+            check.run(on: trial.file.connection)
+            problems += check.problems
+            guard !trial.isOver else { return [tooLong] }
+        }
+        return problems
     }
 
     // MARK: Trials

@@ -133,6 +133,8 @@ struct ModelCheck {
                 watch.views.remove(object.name)
                 watch.begin(.ourOwn)
                 try? connection.execute("DROP VIEW \(name)")
+            } else if object.name == Pack.releasedView {
+                checkReleasedView(object.line, connection)
             }
         case "trigger":
             watch.triggerTables[object.name] = object.table
@@ -144,6 +146,22 @@ struct ModelCheck {
             )
         default: break
         }
+    }
+
+    /// The engine reads these columns.
+    private mutating func checkReleasedView(_ line: Int, _ connection: borrowing Connection) {
+        watch.begin(.ourOwn)
+        let columns = try? connection.rows(
+            "SELECT name FROM pragma_table_info('\(Pack.releasedView)')"
+        )
+        let names = Set((columns ?? []).compactMap { $0[0].text })
+        guard !names.isSuperset(of: ["id", "actor"]) else { return }
+        problem(
+            line,
+            "stays-view",
+            "the view \(Pack.releasedView) needs the columns id, of a blob, and actor, who "
+                + "released it"
+        )
     }
 
     private mutating func checkName(_ name: String, _ line: Int) {

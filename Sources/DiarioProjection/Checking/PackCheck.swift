@@ -64,7 +64,7 @@ package enum PackCheck {
         watch.needs = Set(pack.needs.map { $0.name })
         let connection = try PackConnection.scratch()
         // Tables are empty here, so whatever takes long was made to.
-        var steps = 0
+        var steps: Int64 = 0
         connection.setProgress(everySteps: 1000) {
             steps += 1000
             return steps > Limits.sqlExampleStepCountMax
@@ -101,17 +101,17 @@ package enum PackCheck {
     ) -> [PackProblem] {
         var problems: [PackProblem] = []
         for parameter in query.parameters {
-            guard let fallback = parameter.fallback, !parameter.kind.takes(default: fallback) else {
-                continue
-            }
+            guard let fallback = parameter.fallback,
+                parameter.values.value(literal: fallback) == nil
+            else { continue }
             problems.append(
                 PackProblem(
                     file: query.file,
                     line: 1,
                     rule: "query-parameter",
                     message: "the default of \(parameter.name) is \(fallback), and "
-                        + "\(parameter.kind.rawValue) is \(parameter.kind.form); write one as SQL "
-                        + "does, or NULL"
+                        + "\(parameter.values.text) is \(parameter.values.kind.form); write one as "
+                        + "SQL does, or NULL"
                 )
             )
         }
@@ -121,9 +121,12 @@ package enum PackCheck {
             return problems
         }
         var names: Set<String> = []
-        for column in 0..<prepared.columnCount {
-            let name = prepared.columnName(at: column)
-            guard !names.insert(name).inserted else { continue }
+        let columns = (0..<prepared.columnCount).map { prepared.columnName(at: $0) }
+        if var check = AnswerCheck(query) {
+            check.compare(columns)
+            problems += check.problems
+        }
+        for name in columns where !names.insert(name).inserted {
             problems.append(
                 PackProblem(
                     file: query.file,

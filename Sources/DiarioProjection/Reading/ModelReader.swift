@@ -8,6 +8,7 @@ package final class ModelReader {
     private let packs: [String]
     private let sources: [Source]
     private let watch = Watch()
+    private let places = KnownPlaces()
     private let paths: String
     /// Messages about tables that are not here, by their names in small letters.
     package var missingTables: [String: String] = [:]
@@ -64,6 +65,7 @@ package final class ModelReader {
                 source.isImmutable ? .immutable : .readOnly
             )
             try Self.prepare(connection, attachedCount: 0)
+            try places.add(to: connection)
         } catch {
             throw .file(path: source.path, error)
         }
@@ -89,6 +91,7 @@ package final class ModelReader {
         do throws(SQLiteError) {
             connection = try Connection(path: ":memory:", .create)
             try Self.prepare(connection, attachedCount: Limits.queryPackCountMax)
+            try places.add(to: connection)
             try connection.execute(
                 "CREATE TEMP TABLE diario_tables (pack TEXT, name TEXT, model TEXT)"
             )
@@ -159,6 +162,14 @@ package final class ModelReader {
         }
     }
 
+    /// Says where the events of the space are; the next query is answered by that.
+    package func set(_ new: EventPlaces) throws(ProjectionError) {
+        watch.begin(.ourOwn)
+        do throws(SQLiteError) { try places.set(new, in: connection) } catch {
+            throw .file(path: paths, error)
+        }
+    }
+
     /// The tables that its queries have read.
     fileprivate var readTables: Set<String> { watch.readTables }
 
@@ -184,6 +195,8 @@ package final class ModelReader {
             return progress.isOver || progress.isTooLarge
         }
         let statement = try statement(sql, isKept: isKept)
+        // Where an event is changes with what is in the inbox.
+        if EventPlaces.areAsked(by: sql) { watch.note(read: EventPlaces.inboxTable) }
         try bind(parameters, to: statement.prepared)
         return ModelAnswer(statement, self, bounds)
     }

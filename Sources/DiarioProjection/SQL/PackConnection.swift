@@ -10,11 +10,22 @@ enum PackConnection {
     static func scratch() throws(SQLiteError) -> Connection {
         let connection = try Connection(path: ":memory:", .create)
         try prepare(connection)
-        // Queries that call it are checked here too, where no blob is.
-        try connection.addFunction(blobState, argumentCount: 1) { (_) throws(FunctionError) in
-            .text("missing")
-        }
+        try addStandIns(to: connection)
         return connection
+    }
+
+    /// Lets queries that ask for the states of blobs and of events be tried where there are none:
+    /// each blob is missing, each event accepted, and the inbox is empty.
+    static func addStandIns(to connection: borrowing Connection) throws(SQLiteError) {
+        try connection.execute(KnownPlaces.emptyTable)
+        try connection.addFunction(EventPlaces.function, argumentCount: 1) {
+            (arguments) throws(FunctionError) in
+            arguments[0] == .null ? .null : .text(EventState.accepted.rawValue)
+        }
+        try connection.addFunction(blobState, argumentCount: 1) {
+            (arguments) throws(FunctionError) in
+            arguments[0] == .null ? .null : .text(BlobState.missing.rawValue)
+        }
     }
 
     /// Sets functions, limits and pragmas of every connection to a pack's tables.

@@ -68,6 +68,9 @@ final class Watch {
         currentTables = []
     }
 
+    /// Notes that a query reads what follows from a table.
+    func note(read table: String) { readTables.insert(table) }
+
     func answer(_ access: Access) -> AccessAnswer {
         if purpose != .ourOwn, let found = judge(access) {
             refusal = refusal ?? found

@@ -6,6 +6,9 @@ public import DiarioCore
 public struct CommandValues: Sendable {
     package private(set) var members: [JSON.Member]
 
+    /// The name of the member for a value without a name.
+    static let only = "value"
+
     package init(_ members: [JSON.Member] = []) { self.members = members }
 
     package init(_ object: JSON) {
@@ -100,9 +103,12 @@ public struct CommandValues: Sendable {
 
     // MARK: Reading
 
-    /// A value that the schema requires; it was checked before.
-    public func required<Value>(_ value: Value?) -> Value {
-        guard let value else { preconditionFailure("what is required was checked") }
+    /// A value that the schema requires.
+    public func required<Value>(
+        _ name: String,
+        _ value: Value?
+    ) throws(MissingValue) -> Value {
+        guard let value else { throw MissingValue(name: name) }
         return value
     }
 
@@ -138,33 +144,61 @@ public struct CommandValues: Sendable {
         return TextEncodings.appendBase64Decoded(Array(text.utf8).span, to: &bytes) ? bytes : nil
     }
 
-    public func nested<Value: NestedValues>(_ name: String) -> Value? {
-        guard let value = self[name], case .object = value else { return nil }
-        return Value(from: CommandValues(value))
+    public func nested<Value: NestedValues>(_ name: String) throws(MissingValue) -> Value? {
+        guard let value = self[name] else { return nil }
+        return try Self.made(value, name)
     }
 
-    public func list<Value: NestedValues>(_ name: String) -> [Value]? {
-        items(name)?.compactMap { item in
-            guard case .object = item.value else { return nil }
-            return Value(from: CommandValues(item.value))
-        }
+    public func list<Value: NestedValues>(_ name: String) throws(MissingValue) -> [Value]? {
+        try all(name) { (value) throws(MissingValue) in try Self.made(value, name) }
     }
 
-    public func integers(_ name: String) -> [Int64]? {
-        items(name)?.compactMap { if case .integer(let value) = $0.value { value } else { nil } }
+    private static func made<Value: NestedValues>(
+        _ value: JSON,
+        _ name: String
+    ) throws(MissingValue) -> Value {
+        guard case .object(let members) = value else { throw MissingValue(name: name) }
+        return try Value(from: CommandValues(members))
     }
 
-    public func integerLists(_ name: String) -> [[Int64]]? {
-        items(name)?.map { item in
-            guard case .array(let items) = item.value else { return [] }
-            return items.compactMap {
+    public func integers(_ name: String) throws(MissingValue) -> [Int64]? {
+        try all(name) { if case .integer(let value) = $0 { value } else { nil } }
+    }
+
+    public func integerLists(_ name: String) throws(MissingValue) -> [[Int64]]? {
+        try all(name) { list in
+            guard case .array(let items) = list else { return nil }
+            let values: [Int64] = items.compactMap {
                 if case .integer(let value) = $0.value { value } else { nil }
             }
+            return values.count == items.count ? values : nil
         }
     }
 
-    public func texts(_ name: String) -> [String]? {
-        items(name)?.compactMap { if case .string(let value) = $0.value { value } else { nil } }
+    public func texts(_ name: String) throws(MissingValue) -> [String]? {
+        try all(name) { if case .string(let value) = $0 { value } else { nil } }
+    }
+
+    public func choices<Value: RawRepresentable>(
+        _ name: String
+    ) throws(MissingValue) -> [Value]? where Value.RawValue == String {
+        try all(name) { value in
+            if case .string(let text) = value { Value(rawValue: text) } else { nil }
+        }
+    }
+
+    /// The items of a list, all of which have to be there; nil without a list.
+    private func all<Value>(
+        _ name: String,
+        _ read: (JSON) throws(MissingValue) -> Value?
+    ) throws(MissingValue) -> [Value]? {
+        guard let items = items(name) else { return nil }
+        var values: [Value] = []
+        for item in items {
+            guard let value = try read(item.value) else { throw MissingValue(name: name) }
+            values.append(value)
+        }
+        return values
     }
 
     private func items(_ name: String) -> [JSON.Item]? {
@@ -172,9 +206,14 @@ public struct CommandValues: Sendable {
     }
 }
 
+/// A member that is not there, or has another form, where a type of generated code needs it.
+public struct MissingValue: Error, Equatable, Sendable {
+    package let name: String
+}
+
 /// A type of generated code that is written as values by name.
 public protocol NestedValues: Equatable, Sendable {
-    init(from values: CommandValues)
+    init(from values: CommandValues) throws(MissingValue)
     func encode(into values: inout CommandValues)
 }
 

@@ -9,6 +9,9 @@ package final class Declaration: Sendable {
         package var folder: String { rawValue + "s" }
     }
 
+    /// The field of a result with sentences for people, which is not recorded.
+    package static let textField = "text"
+
     package let kind: Kind
     /// The full name, `fish.report.file`.
     package let name: String
@@ -88,6 +91,13 @@ package final class Declaration: Sendable {
         input.blobs.map { (OptionText.dashed($0.name[...]), $0) }
     }
 
+    /// True for a field of the input that follows from a file.
+    func isPartOfBlob(_ field: Field) -> Bool {
+        input.blobs.contains { blob in
+            blob.partIndices.contains { input.fields[$0].name.hasBytes(of: field.name) }
+        }
+    }
+
     /// The form of each field of the input as text, in the order of the declaration; those of blobs
     /// follow from files.
     package var optionTexts: [OptionText] {
@@ -111,16 +121,5 @@ package final class Declaration: Sendable {
             inputSchema.member("properties")?.item.value.member(field)?.item.value,
             "description"
         )
-    }
-}
-
-extension Texts {
-    /// The texts of a keyword in a schema, in two languages.
-    package init?(_ schema: JSON?, _ key: String) {
-        guard let value = schema?.member(key)?.item.value,
-            case .string(let english)? = value.member("en")?.item.value,
-            case .string(let italian)? = value.member("it")?.item.value
-        else { return nil }
-        self.init(english, it: italian)
     }
 }

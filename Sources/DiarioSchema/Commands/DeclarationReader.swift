@@ -10,6 +10,7 @@ struct DeclarationReader {
     private let named: (name: String, version: Int)
     private let types: [EventType]
     private let namedTypes: NamedTypes
+    private let texts: PackTexts
 
     private static let keys = ["title", "description", "events", "actor", "input", "result"]
     private static let annotations: Set = ["title", "description"]
@@ -20,6 +21,7 @@ struct DeclarationReader {
         named: (name: String, version: Int),
         types: [EventType],
         _ namedTypes: NamedTypes,
+        _ texts: PackTexts,
         budget: PatternBudget
     ) {
         problems = ProblemList(file: file.path)
@@ -28,6 +30,7 @@ struct DeclarationReader {
         self.named = named
         self.types = types
         self.namedTypes = namedTypes
+        self.texts = texts
         self.budget = budget
     }
 
@@ -76,9 +79,9 @@ struct DeclarationReader {
                 events: events,
                 needsActor: needsActor,
                 input: input.parts,
-                inputSchema: input.schema,
+                inputSchema: withTexts(input.schema),
                 result: result.parts,
-                resultSchema: result.schema,
+                resultSchema: withTexts(result.schema),
                 canonicalText: text
             )
         )
@@ -139,14 +142,44 @@ struct DeclarationReader {
     }
 
     private mutating func readDescription(_ root: JSON.Item) -> Texts? {
-        if let texts = Texts(root.value, "description") { return texts }
+        let own = Texts(root.value, "description")
+        if let found = own ?? texts["commands/\(shortName)/help"] { return found }
         problems.add(
             root.value.member("description")?.line ?? root.line,
             "description-languages",
-            "the description must be there in both languages: "
-                + "{ \"en\": \"...\", \"it\": \"...\" }"
+            "the description is missing: write \"...\" or { \"en\": \"...\", \"it\": \"...\" }, or "
+                + "add commands/\(shortName) to texts/en.json"
         )
         return nil
+    }
+
+    private var shortName: String { String(named.name.drop { $0 != "." }.dropFirst()) }
+
+    /// A form whose fields have the titles and descriptions of the pack's texts, where they have
+    /// none of their own.
+    private func withTexts(_ form: JSON) -> JSON {
+        guard !texts.isEmpty, case .object(let members) = form else { return form }
+        return .object(
+            members.map { member in
+                guard member.hasKey("properties"), case .object(let fields) = member.item.value
+                else { return member }
+                return member.with(.object(fields.map { $0.with(texted($0)) }))
+            }
+        )
+    }
+
+    private func texted(_ field: JSON.Member) -> JSON {
+        guard case .object(var members) = field.item.value else { return field.item.value }
+        for (key, part) in [("title", "title"), ("description", "help")]
+        where !members.contains(where: { $0.hasKey(key) }) {
+            let found =
+                texts["fields/\(shortName).\(field.key)/\(part)"]
+                ?? texts["fields/\(field.key)/\(part)"]
+            guard let found else { continue }
+            let item = JSON.Item(value: found.json, line: field.line)
+            members.append(JSON.Member(key: key, line: field.line, item: item))
+        }
+        return .object(members)
     }
 
     private mutating func readEvents(_ root: JSON.Item) -> [String] {
@@ -240,7 +273,9 @@ struct DeclarationReader {
             )
         }
         for result in declaration.result.fields
-        where !recorded.contains(where: { $0.fieldIndex(result.name) != nil }) {
+        where !(result.name.hasBytes(of: Declaration.textField) && !result.isRequired)
+            && !recorded.contains(where: { $0.fieldIndex(result.name) != nil })
+        {
             problems.add(
                 root.value.member("result")?.line,
                 "result-unrecorded",

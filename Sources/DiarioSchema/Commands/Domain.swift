@@ -2,9 +2,16 @@
 public struct Domain: Sendable {
     package let pack: String
     package let entries: [Entry]
+    /// The language that the user of a space prefers; nil if they never said.
+    package let language: @Sendable (any CommandSpace) -> Language?
 
-    package init(_ pack: String, _ entries: [Entry]) {
+    package init(
+        _ pack: String,
+        language: @escaping @Sendable (any CommandSpace) -> Language? = { _ in nil },
+        _ entries: [Entry]
+    ) {
         self.pack = pack
+        self.language = language
         self.entries = entries
     }
 
@@ -22,7 +29,7 @@ public struct Domain: Sendable {
                 >
         ) -> Entry {
             Entry(declaration: Input.declaration) { (values, space) throws(BrokenRule) in
-                let outcome = try run(Input(from: values), space)
+                let outcome = try run(try read(values), space)
                 return RawOutcome(events: outcome.events, result: outcome.result.values)
             }
         }
@@ -32,7 +39,21 @@ public struct Domain: Sendable {
             _ run: @escaping @Sendable (Input, any CommandSpace) throws(BrokenRule) -> Input.Result
         ) -> Entry {
             Entry(declaration: Input.declaration) { (values, space) throws(BrokenRule) in
-                RawOutcome(events: [], result: try run(Input(from: values), space).values)
+                RawOutcome(events: [], result: try run(try read(values), space).values)
+            }
+        }
+
+        /// The input as a Swift value; it was checked by the form that the type is made from.
+        private static func read<Input: CommandInput>(
+            _ values: CommandValues
+        ) throws(BrokenRule) -> Input {
+            do throws(MissingValue) { return try Input(from: values) } catch {
+                throw BrokenRule(
+                    "form",
+                    field: error.name,
+                    Texts("The input lacks \(error.name).", it: "Manca \(error.name)."),
+                    remedy: Texts("Give it.", it: "Indicalo.")
+                )
             }
         }
     }

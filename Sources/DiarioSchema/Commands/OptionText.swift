@@ -84,7 +84,7 @@ package struct OptionText: Sendable {
     }
 
     /// Small letters, with dashes where the words of a name begin.
-    static func dashed(_ name: Substring) -> String {
+    package static func dashed(_ name: Substring) -> String {
         var text = ""
         for letter in name.unicodeScalars {
             if 65...90 ~= letter.value, let small = Unicode.Scalar(letter.value + 32) {
@@ -116,6 +116,9 @@ package struct OptionText: Sendable {
 
     /// The form of its values, in words.
     package var wanted: Texts { form.wanted }
+
+    /// A value, for an example; without blanks, or in quotes.
+    package var sample: String { form.sample }
 }
 
 extension OptionText.Form {
@@ -143,6 +146,26 @@ extension OptionText.Form {
             "\"\(OptionText.Form.tuple(forms).placeholder) ...\""
         case .list: "A,B,..."
         case .json: "JSON"
+        }
+    }
+
+    fileprivate var sample: String {
+        switch self {
+        case .integer, .number: "100"
+        case .boolean: "true"
+        case .text: "a1"
+        case .choice(let values): values.first ?? ""
+        case .date: "2026-05-04"
+        case .time: "2026-05-04T08:30:00Z"
+        case .tuple(let forms):
+            forms.indices.map { "\(100 * ($0 + 1))" }.joined(separator: ",")
+        case .list(.tuple(let forms)):
+            "\""
+                + (0..<2).map { place in
+                    forms.indices.map { "\(100 * ($0 + 1) + 300 * place)" }.joined(separator: ",")
+                }.joined(separator: " ") + "\""
+        case .list(let item): item.sample
+        case .json: "'{}'"
         }
     }
 

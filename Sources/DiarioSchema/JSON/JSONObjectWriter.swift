@@ -49,7 +49,7 @@ package struct JSONObjectWriter {
 
     package mutating func addNull(_ key: String) { add(key, .null) }
 
-    private mutating func add(_ key: String, _ value: JSON) {
+    package mutating func add(_ key: String, _ value: JSON) {
         begin(key)
         value.appendCanonical(to: &bytes)
     }

@@ -3,7 +3,7 @@ struct ManifestReader {
     var problems: ProblemList
 
     private static let keys = [
-        "name", "version", "title", "description", "needs", "roles", "who",
+        "name", "version", "title", "description", "needs", "roles", "who", "stays",
     ]
 
     init(file: String) { problems = ProblemList(file: file) }
@@ -41,7 +41,8 @@ struct ManifestReader {
         let description = readText(root, "description")
         let needs = readNeeds(root)
         let roles = readRoles(root, pack: name)
-        let rules = readWho(root, pack: name, roles)
+        var rules = readWho(root, pack: name, roles)
+        readStays(root, into: &rules)
         guard let name else { return nil }
         return PackManifest(
             name: name,

@@ -11,8 +11,12 @@ package struct Pack: Sendable {
     package let roles: [PackRole]
     /// Who may record events, by the full names of types; others are open to whoever may append.
     package let who: [String: RecordingRule]
+    /// Blobs that stay on the device that recorded them, by type and field.
+    package let stays: Set<String>
     /// Those that events, commands and views have in common.
     package let named: NamedTypes
+    /// What it says to people; empty if its declarations say all.
+    package let texts: PackTexts
     /// Sorted by name, then by version.
     package let types: [EventType]
     /// In byte order of their paths.
@@ -25,12 +29,16 @@ package struct Pack: Sendable {
     package let files: [PackFile]
 
     /// The newest format of packs that this program reads: 2 has roles and who may record what, 3
-    /// has types with names.
-    package static let formatMax = 3
+    /// has types with names, 4 texts, or parameters of queries with such types, 5 blobs that stay,
+    /// or parameters whose values another query has.
+    package static let formatMax = 5
 
     /// The format that a program must read to use the pack.
     package var format: Int {
-        named.types.isEmpty ? roles.isEmpty && who.isEmpty ? 1 : 2 : 3
+        if !stays.isEmpty || sql.queries.contains(where: { $0.hasSources }) { return 5 }
+        if !texts.isEmpty || sql.queries.contains(where: { $0.hasNewParameters }) { return 4 }
+        if !named.types.isEmpty { return 3 }
+        return roles.isEmpty && who.isEmpty ? 1 : 2
     }
 
     /// A Swift function that the pack's SQL calls.
@@ -52,6 +60,7 @@ package struct Pack: Sendable {
     init(
         manifest: PackManifest,
         named: NamedTypes,
+        texts: PackTexts,
         types: [EventType],
         references: [ReferenceTable],
         declarations: [Declaration],
@@ -65,7 +74,9 @@ package struct Pack: Sendable {
         needs = manifest.needs
         roles = manifest.rules.roles
         who = manifest.rules.who
+        stays = manifest.rules.stays
         self.named = named
+        self.texts = texts
         self.types = types
         self.references = references
         self.declarations = declarations

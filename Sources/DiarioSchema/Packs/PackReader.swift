@@ -6,10 +6,11 @@ struct PackReader {
     var problems: [PackProblem] = []
     private var budget = PatternBudget()
     private var named = NamedTypes()
+    private var texts = PackTexts()
     private(set) var types: [EventType] = []
     private var references: [ReferenceTable] = []
     private var declarations: [Declaration] = []
-    private var sql = PackSQL()
+    private(set) var sql = PackSQL()
 
     static let examplesFolder = "examples/"
     static let readmePath = "README.md"
@@ -44,6 +45,7 @@ struct PackReader {
             named = NamedTypes(file, &found)
             problems += found.problems
         }
+        texts = PackTexts(files.filter { $0.path.hasPrefix(PackTexts.folder) }, &problems)
         for file in files where isType(file.path) && problems.count < Self.problemCountMax {
             readType(file, pack: manifest?.name)
         }
@@ -55,12 +57,17 @@ struct PackReader {
             readContent(file, pack: manifest?.name, unread: unread)
         }
         checkNamedTypes()
+        problems += texts.problems(of: declarations, named, sql.queries)
+        problems += PackQuery.sourceProblems(of: sql.queries)
         guard let manifest else { return nil }
         check(manifest.rules, file: Self.manifestPath)
-        if let model = BlobModel.make(for: types) { sql.readModels.append(model) }
+        let stays = manifest.rules.stays
+        check(stays: stays, lines: manifest.rules.lines, file: Self.manifestPath)
+        if let model = BlobModel.make(for: types, stays: stays) { sql.readModels.append(model) }
         return Pack(
             manifest: manifest,
             named: named,
+            texts: texts,
             types: types,
             references: references,
             declarations: declarations,
@@ -116,7 +123,7 @@ struct PackReader {
             if let model = reader.read() { sql.readModels.append(model) }
             problems += reader.problems.problems
         case (.query, _):
-            var reader = QueryReader(file)
+            var reader = QueryReader(file, named)
             if let query = reader.read() { sql.queries.append(query) }
             problems += reader.problems.problems
         case (.reference(let name, let version), let pack?):
@@ -128,7 +135,7 @@ struct PackReader {
         case (.unknown(let message), _): problem(file.path, nil, "unknown-file", message)
         // Of a pack without a name nothing can be read that is called after it.
         case (.upcast, nil), (.reference, nil), (.declaration, nil), (.example, _), (.readme, _),
-            (.namedTypes, _):
+            (.namedTypes, _), (.texts, _):
             break
         }
     }
@@ -154,6 +161,7 @@ struct PackReader {
             named: named,
             types: types,
             self.named,
+            texts,
             budget: budget
         )
         let declaration = reader.read()
@@ -357,6 +365,7 @@ enum PackPath {
     case readme
     /// Read before all others.
     case namedTypes
+    case texts
     case unknown(String)
 
     init(_ path: String) {
@@ -372,8 +381,8 @@ enum PackPath {
         guard parts.count == 2, !parts[1].isEmpty else {
             self = .unknown(
                 "a pack has no such file; remove it. There are pack.json, types.json, README.md "
-                    + "and the folders events, readmodel, queries, commands, views, reference and "
-                    + "examples, without folders in them"
+                    + "and the folders events, readmodel, queries, commands, views, reference, "
+                    + "texts and examples, without folders in them"
             )
             return
         }
@@ -389,6 +398,7 @@ enum PackPath {
             self = upcast
         case ("readmodel", "sql"): self = .readModel
         case ("queries", "sql"): self = .query
+        case ("texts", "json"): self = .texts
         case ("examples", "jsonl"): self = .example
         case ("commands", "json"): self = Self.declaration(path, .command)
         case ("views", "json"): self = Self.declaration(path, .view)
@@ -406,7 +416,8 @@ enum PackPath {
         default:
             self = .unknown(
                 "a pack has no such file; remove it. events holds .json and .sql, readmodel and "
-                    + "queries .sql, commands and views .json, reference .csv, examples .jsonl"
+                    + "queries .sql, commands, views and texts .json, reference .csv, examples "
+                    + ".jsonl"
             )
         }
     }

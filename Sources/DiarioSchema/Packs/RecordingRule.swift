@@ -22,7 +22,10 @@ struct RecordingRules {
     var roles: [PackRole] = []
     /// By the full names of types.
     var who: [String: RecordingRule] = [:]
-    /// The lines of the entries of `who`.
+    /// Blobs that stay on the device that recorded them, by type and field:
+    /// `fish.photo.captured.image`.
+    var stays: Set<String> = []
+    /// The lines of the entries of `who` and `stays`.
     var lines: [String: Int] = [:]
 }
 
@@ -72,7 +75,7 @@ extension ManifestReader {
                 member.line,
                 "who",
                 "who must be an object of event types with their rules, as in "
-                    + "{ \"fish.report.withdrawn\": { \"author\": true } }"
+                    + "{ \"plants.plant.given\": { \"author\": true } }"
             )
             return rules
         }

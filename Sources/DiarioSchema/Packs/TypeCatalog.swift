@@ -93,7 +93,11 @@ package struct TypeCatalog: Sendable {
 
     package func type(_ name: String, version: Int) -> EventType? {
         let bytes = Array(name.utf8)
-        return find(bytes.span).flatMap { type(of: $0, version: version) }
+        return type(bytes.span, version: version)
+    }
+
+    package func type(_ name: Span<UInt8>, version: Int) -> EventType? {
+        find(name).flatMap { type(of: $0, version: version) }
     }
 
     /// The type of one version among those of `entry`.

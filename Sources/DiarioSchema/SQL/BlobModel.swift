@@ -5,10 +5,12 @@
 package enum BlobModel {
     /// Of the read model and of its table.
     package static let name = "diario_blob"
+    /// The user of events without an actor.
+    package static let nobody = "-"
     static let file = "readmodel/\(name).sql"
 
     /// Nil if no type has a blob; of each type the newest version counts.
-    static func make(for types: [EventType]) -> ReadModel? {
+    static func make(for types: [EventType], stays: Set<String>) -> ReadModel? {
         var blocks = ""
         for (index, type) in types.enumerated() where !type.blobs.isEmpty {
             guard index + 1 == types.count || types[index + 1].name != type.name else { continue }
@@ -22,7 +24,10 @@ package enum BlobModel {
                 // An id of another size came from a program that does not keep to the schema.
                 blocks += """
                     INSERT INTO \(name) SELECT :_origin, '\(blob.name)', :\(blob.name)Id, \
-                    \(storedSize), \(blob.isPublic ? "0" : ":\(blob.name)Key IS NULL")
+                    \(storedSize), coalesce(:_actor, '-'), \
+                    \(blob.isPublic ? "0" : ":\(blob.name)Key IS NULL"), \
+                    \(blob.isPublic ? 1 : 0), \
+                    \(stays.contains("\(type.name).\(blob.name)") ? 1 : 0), :_position
                     WHERE length(:\(blob.name)Id) = 32;
 
                     """
@@ -30,10 +35,11 @@ package enum BlobModel {
         }
         guard !blocks.isEmpty else { return nil }
         let text = """
-            -- readmodel \(name) version 2: which event refers to which blob
+            -- readmodel \(name) version 3: which event refers to which blob
             CREATE TABLE \(name) (
                 origin TEXT NOT NULL, field TEXT NOT NULL, id BLOB NOT NULL, storedSize INTEGER,
-                isErased INTEGER NOT NULL, PRIMARY KEY (origin, field)
+                actor TEXT NOT NULL, isErased INTEGER NOT NULL, isPublic INTEGER NOT NULL,
+                stays INTEGER NOT NULL, position INTEGER, PRIMARY KEY (origin, field)
             ) STRICT;
             CREATE INDEX \(name)_id ON \(name) (id);
             \(blocks)

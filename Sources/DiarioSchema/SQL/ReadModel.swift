@@ -23,34 +23,6 @@ package struct ReadModel: Equatable, Sendable {
     package var types: [String] { Set(blocks.flatMap { $0.types }).sorted() }
 }
 
-/// A question that a pack answers from its read models.
-package struct PackQuery: Equatable, Sendable {
-    /// The types that a parameter may have.
-    package enum Kind: String, CaseIterable, Sendable {
-        case integer = "INTEGER"
-        case real = "REAL"
-        case text = "TEXT"
-        case blob = "BLOB"
-        case date = "DATE"
-        case boolean = "BOOLEAN"
-    }
-
-    package struct Parameter: Equatable, Sendable {
-        package let name: String
-        package let kind: Kind
-        /// The value if it is left out, as SQL would write it; nil if it must be given.
-        package let fallback: String?
-    }
-
-    package let name: String
-    package let parameters: [Parameter]
-    /// The description in its heading.
-    package let title: String
-    /// The path of its file in the pack.
-    package let file: String
-    package let statement: SQLStatement
-}
-
 /// Reads a payload of an older version of a type as one of a newer version.
 package struct Upcast: Equatable, Sendable {
     /// The full name of the type.

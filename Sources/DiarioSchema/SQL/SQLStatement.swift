@@ -108,6 +108,13 @@ struct SQLSection: Equatable {
     var heading: String
     var line: Int
     var statements: [SQLStatement] = []
+    /// Comments between the heading and the first statement.
+    var notes: [Note] = []
+
+    struct Note: Equatable {
+        let text: String
+        let line: Int
+    }
 
     /// The bytes after which a heading is not continued, since it is read again for each line.
     private static let openSizeMax = 4096
@@ -241,7 +248,13 @@ struct SQLSectionReader {
             return
         }
         if start == nil, text == "derived" { isDerived = true }
-        guard sections.isEmpty || isHeading(text) else { return }
+        guard sections.isEmpty || isHeading(text) else {
+            let last = sections.count - 1
+            if start == nil, sections[last].statements.isEmpty {
+                sections[last].notes.append(SQLSection.Note(text: text, line: token.line))
+            }
+            return
+        }
         isDerived = false
         if let start, depth > 0 {
             problems.add(start.line, "sql", "a trigger never ends; add END;")

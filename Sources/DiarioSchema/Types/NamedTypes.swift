@@ -9,6 +9,12 @@ package struct NamedTypes: Sendable {
         package let description: String?
         /// With the names of other types beside what they stand for.
         package let schema: JSON
+
+        /// The values of an enumeration; empty for other types.
+        package var values: [String] {
+            guard case .array(let items)? = schema.member("enum")?.item.value else { return [] }
+            return items.compactMap { if case .string(let text) = $0.value { text } else { nil } }
+        }
     }
 
     /// In the order of the file.
@@ -235,8 +241,9 @@ package struct NamedTypes: Sendable {
         "Any", "Array", "Bool", "BrokenRule", "CivilDay", "Diario", "Diary", "Domain", "Double",
         "EmbeddedPack", "Equatable", "Error", "EventFields", "EventSchema", "Int", "Int64",
         "JSONText", "Language", "Optional", "Outcome", "Protocol", "Recorded", "Result", "Rows",
-        "Self", "Sendable", "String", "Swift", "ThingID", "Timestamp", "Type", "TypedEvent",
-        "UInt8", "UniqueID",
+        "Rule", "Self", "Sendable", "String", "Swift", "Texts", "ThingID", "Timestamp", "Type",
+        "TypedEvent",
+        "UInt8", "UniqueID", "Words",
     ]
 }
 

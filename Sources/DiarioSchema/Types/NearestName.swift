@@ -4,7 +4,7 @@ package enum NearestName {
     ///
     /// Only the first 256 names are compared, and no name of more than 128 bytes: this bounds the
     /// time.
-    static func find(_ name: String, in names: [String]) -> String? {
+    package static func find(_ name: String, in names: [String]) -> String? {
         guard name.utf8.count <= 128 else { return nil }
         let tolerance = name.utf8.count < 4 ? 1 : 2
         var best: (name: String, distance: Int)?

@@ -174,7 +174,7 @@ extension SchemaReader {
         for key in ["title", "description"] { checkText(item, key, path: path) }
     }
 
-    /// Checks a text for people: of a form it is there in both languages.
+    /// Checks a text for people, which a form may have in several languages.
     private mutating func checkText(_ item: JSON.Item, _ key: String, path: String) {
         guard isForm else {
             _ = readText(item, key)
@@ -184,7 +184,8 @@ extension SchemaReader {
         problem(
             member.line,
             "languages",
-            "\(path): \(key) must be there in both languages: { \"en\": \"...\", \"it\": \"...\" }"
+            "\(path): \(key) is a text, or one for each language: "
+                + "{ \"en\": \"...\", \"it\": \"...\" }"
         )
     }
 

@@ -5,7 +5,7 @@ struct SchemaReader {
     var problems: ProblemList
     var budget: PatternBudget
     var rules = SchemaRules()
-    /// True for a form of a command or a view, whose titles are there in two languages.
+    /// True for a form of a command or a view, whose titles may be there in several languages.
     private(set) var isForm = false
 
     static let dialect = "https://json-schema.org/draft/2020-12/schema"
@@ -101,7 +101,7 @@ struct SchemaReader {
                     root.line,
                     "title-missing",
                     "the schema has no title; write the full name of the type, as in "
-                        + "\"title\": \"fish.report.filed\""
+                        + "\"title\": \"plants.plant.watered\""
                 )
             }
             return nil

@@ -55,7 +55,7 @@ package enum PackWords {
     /// Why nobody can have these roles; nil if somebody can.
     static func fault(inRoles roles: [String]) -> String? {
         if let wrong = roles.first(where: { !isRole($0) }) {
-            return "\(wrong) is not a role: give PACK.ROLE, such as fish.curator, in lower-case "
+            return "\(wrong) is not a role: give PACK.ROLE, such as plants.keeper, in lower-case "
                 + "letters, digits and -."
         }
         return roles.count <= Limits.tokenRoleCountMax

@@ -31,10 +31,8 @@ extension SpaceAuthority {
             guard !adoptions.contains(where: { $0.fingerprint == named.fingerprint }) else {
                 return
             }
-            let changed = pack.types.first { type in
-                types[type].map { $0.fingerprint != Fingerprint.schema(type) } ?? false
-            }
-            if let changed {
+            let own = try TypeCatalog([pack])
+            if let changed = own.changedSchemas(against: types.catalog).first {
                 throw Refusal(
                     .forbidden,
                     "\(changed.name) version \(changed.version) has another schema in this space "

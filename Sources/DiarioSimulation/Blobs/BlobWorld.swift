@@ -140,9 +140,11 @@ package final class BlobWorld {
         var session = try BlobSession(
             device.blobs,
             space,
-            referred: device.referred.sorted { $0.text < $1.text }.map { id in
-                (id, contents[id].map { Int64($0.count) })
-            },
+            BlobSession.Scope(
+                device.referred.sorted { $0.text < $1.text }.map { id in
+                    (id, contents[id].map { Int64($0.count) })
+                }
+            ),
             knowing: device.notes,
             of: "server",
             epoch: 0,

@@ -51,9 +51,9 @@ package struct DrawnCalls {
             let outcome = try entry.run(CommandValues(read), space)
             _ = outcome.result.json
             for event in outcome.events { _ = event.payload.json }
-            return (name, .answered(eventCount: outcome.events.count), space.faults.first)
+            return (name, .answered(eventCount: outcome.events.count), space.fault)
         } catch {
-            return (name, .broken(error.rule), space.faults.first)
+            return (name, .broken(error.rule), space.fault)
         }
     }
 }
@@ -63,7 +63,7 @@ private final class DrawnSpace: CommandSpace {
     let now: Timestamp
     let actor: String?
     let language: Language
-    let faults = RowFaults()
+    private(set) var fault: RowFault?
     private let draws: Draws
     private let columns: DrawnColumns
 
@@ -72,22 +72,26 @@ private final class DrawnSpace: CommandSpace {
         self.columns = columns
         now = DrawnValues(draws: draws, badOneIn: .max).time()
         actor = draws.oneIn(8) ? nil : "u1"
-        language = draws.pick(Language.allCases)
+        language = draws.pick([.english, .italian])
     }
 
     func chance() -> UInt64 { UInt64(draws.below(.max)) }
 
-    func rows(_ query: String, _ parameters: [String: SQLValue]) -> [CommandRow] {
+    func note(_ fault: RowFault) { if self.fault == nil { self.fault = fault } }
+
+    func rows(_ query: AskedQuery, _ parameters: QueryParameters) -> [RowValues] {
         // All values of a row may be good, or nearly no command would come to its end.
         let isOdd = draws.oneIn(2)
-        return (0..<draws.pick([0, 1, 1, 1, 2, 5])).map { _ in
-            let row = columns.row(of: query, parameters, isOdd: isOdd, draws)
-            return CommandRow(
-                columns: row.columns,
-                values: row.values,
-                of: query,
-                notingIn: faults
-            )
+        var rows: [RowValues] = []
+        for _ in 0..<draws.pick([0, 1, 1, 1, 2, 5]) {
+            let row = columns.row(of: query.name, parameters.values, isOdd: isOdd, draws)
+            do throws(RowFault) {
+                let places = try RowValues.places(of: query, in: row.columns)
+                rows.append(RowValues(of: query, row.values, at: places))
+            } catch {
+                note(error)
+            }
         }
+        return rows
     }
 }

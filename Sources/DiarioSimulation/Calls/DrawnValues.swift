@@ -10,7 +10,7 @@ struct DrawnValues {
     /// Texts that rules know, and some that nobody expects.
     private static let texts = [
         "sardina", "a", "b", "u1", "-", "*", "1", "0", "113", "11,3 cm", "2026-05-04",
-        "9999-12-31", "Mar Mediterraneo", "pescato fresco", "maggio", "12", "it", "standard",
+        "9999-12-31", "Mar Mediterraneo", "pescato fresco", "mag-lug", "12", "it", "standard",
         "Talamone (Orbetello)", "#1", "#-9223372036854775808", "9223372036854775807",
         "e\u{301}\u{1f41f}", " ", String(repeating: "z", count: 64),
     ]

@@ -1,5 +1,5 @@
-import Diario
 import DiarioCore
+import DiarioEngine
 import DiarioLog
 import DiarioProjection
 import DiarioSchema

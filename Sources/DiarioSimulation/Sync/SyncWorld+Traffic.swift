@@ -1,5 +1,5 @@
-import Diario
 import DiarioCore
+import DiarioEngine
 import DiarioFormat
 import DiarioLog
 import DiarioServer

@@ -1,4 +1,3 @@
-import Diario
 import DiarioCore
 import DiarioFrames
 import DiarioLog

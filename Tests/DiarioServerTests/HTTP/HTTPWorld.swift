@@ -2,6 +2,7 @@ import Diario
 import DiarioCore
 import DiarioCrypto
 import DiarioFormat
+import DiarioHost
 import DiarioLog
 import DiarioSQLite
 import DiarioSchema

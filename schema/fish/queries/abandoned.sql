@@ -1,5 +1,6 @@
 -- query abandoned(first DATE = NULL, last DATE = NULL): how assessments ended, and at which step
 -- One that was given up and reported all the same is reported.
+-- answers (outcome AssessmentState, step AssessmentStep?, assessments INTEGER, share REAL)
 WITH o AS (
     SELECT
         CASE

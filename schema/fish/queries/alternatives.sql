@@ -1,5 +1,8 @@
--- query alternatives(day DATE, speciesId TEXT = NULL, zone TEXT = '*'): what to buy instead
+-- query alternatives(day DATE, speciesId TEXT of species = NULL,
+--     zone TEXT of zones = '*'): what to buy instead
 -- All that is in season but the species itself; each must still reach its own minimum size.
+-- answers (speciesId TEXT, nameIt TEXT, nameEn TEXT?, minSizeKind MinSizeKind, minSizeUm INTEGER?)
+-- example day='2026-04-18'
 SELECT s.speciesId, s.nameIt, s.nameEn, m.minSizeKind, m.minSizeUm
 FROM species AS s
 JOIN minimum AS m ON m.speciesId = s.speciesId AND m.validFrom = (

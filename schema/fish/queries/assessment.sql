@@ -1,4 +1,29 @@
 -- query assessment(assessmentId TEXT): all of one assessment as it stands, in one row
+-- answers (assessmentId TEXT, actor TEXT, state AssessmentState, nextStep AssessmentStep?,
+--   abandonedStep AssessmentStep?, speciesId TEXT, startedOn DATE, timeZone TEXT?, note TEXT?,
+--   photoId TEXT?, imageId BLOB?, imageSize INTEGER?, imageType TEXT?, imageKey BLOB?,
+--   imageState BlobState?, widthPx INTEGER?, heightPx INTEGER?, takenOn DATE?, takenAt TIME?,
+--   gravityMicroG INTEGER[]?, focalMpx INTEGER?, focalSource FocalSource?, principal Point?,
+--   gate Gate?, gateResult GateResult?, referenceId TEXT?, fishMethod Method?, fishPoints Point[]?,
+--   fishFrame Frame?, fishEllipse Ellipse?, fishImageWidthPx INTEGER?, fishImageHeightPx INTEGER?,
+--   fishUpMpx INTEGER?, fishDownMpx INTEGER?, fishLeftMpx INTEGER?, fishRightMpx INTEGER?,
+--   fishVia Via?, referenceMethod Method?, referencePoints Point[]?, referenceFrame Frame?,
+--   referenceEllipse Ellipse?, referenceUpMpx INTEGER?, referenceDownMpx INTEGER?,
+--   referenceLeftMpx INTEGER?, referenceRightMpx INTEGER?, referenceVia Via?,
+--   measurementOrigin TEXT?, method ReportMethod?, algorithmVersion INTEGER?, lengthUm INTEGER?,
+--   sigmaUm INTEGER?, scaleNmPerPx INTEGER?, measuredReferenceId TEXT?, segment Point[]?,
+--   heightUm INTEGER?, warnings TEXT[]?, lengthOutdatedBy TEXT?, verdictSpeciesId TEXT?,
+--   verdictLengthUm INTEGER?, verdictSigmaUm INTEGER?, minSizeUm INTEGER?,
+--   minSizeKind RecordedMinSizeKind?, seasonMask INTEGER?, zoneId TEXT?,
+--   sizeResult RecordedSizeResult?, isBorderline BOOLEAN?, dateResult DateResult?,
+--   applicability Applicability?, month Month?, alternatives TEXT[]?, catalogueVersion INTEGER?,
+--   verdictOutdatedBy TEXT?, origin TEXT?, production TEXT?, placeId TEXT?, reportId TEXT?,
+--   reportStatus ReportStatus?)
+-- example assessmentId='quay-1'
+-- example assessmentId='quay-2'
+-- example assessmentId='tablet-0007'
+-- example assessmentId='jetty-12'
+-- example assessmentId='market-1'
 SELECT a.assessmentId, a.actor,
     CASE
         WHEN f.reportId IS NOT NULL THEN 'reported'

@@ -1,5 +1,7 @@
 -- query by-method(first DATE = NULL, last DATE = NULL,
---     speciesId TEXT = NULL): counted reports by method and coin, and how reviews measured
+--     speciesId TEXT of species = NULL): counted reports by method and coin, and reviews of them
+-- answers (method ReportMethod, referenceId TEXT?, reports INTEGER, tooSmall INTEGER,
+--   borderline INTEGER, meanMm REAL, sigmaShare REAL?, remeasured INTEGER, biasShare REAL?)
 SELECT r.method, r.referenceId, count(*) AS reports,
     sum(r.sizeResult IN ('undersize', 'below_recommended')) AS tooSmall,
     sum(r.isBorderline) AS borderline, avg(r.lengthUm) / 1000 AS meanMm,

@@ -1,6 +1,8 @@
--- query by-month(first DATE = NULL, last DATE = NULL, speciesId TEXT = NULL,
---     placeId TEXT = NULL): the counted reports of each month
+-- query by-month(first DATE = NULL, last DATE = NULL, speciesId TEXT of species = NULL,
+--     placeId TEXT of places = NULL): the counted reports of each month
 -- Shares are of the reports whose answer is known; a place stands for all in it.
+-- answers (month TEXT, reports INTEGER, tooSmall INTEGER, reproducing INTEGER, bothOk INTEGER,
+--   tooSmallShare REAL?, reproducingShare REAL, bothOkShare REAL?)
 SELECT substr(r.observedOn, 1, 7) AS month, count(*) AS reports,
     sum(r.sizeResult IN ('undersize', 'below_recommended')) AS tooSmall,
     sum(r.dateResult = 'reproducing') AS reproducing,

@@ -1,5 +1,7 @@
 -- query by-origin(first DATE = NULL, last DATE = NULL,
---     speciesId TEXT = NULL): the counted reports by sea and production
+--     speciesId TEXT of species = NULL): the counted reports by sea and production
+-- answers (origin RecordedOrigin, production Production, reports INTEGER, tooSmall INTEGER,
+--   reproducing INTEGER, bothOk INTEGER)
 SELECT r.origin, r.production, count(*) AS reports,
     sum(r.sizeResult IN ('undersize', 'below_recommended')) AS tooSmall,
     sum(r.dateResult = 'reproducing') AS reproducing,

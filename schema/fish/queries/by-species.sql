@@ -1,6 +1,9 @@
 -- query by-species(first DATE = NULL, last DATE = NULL,
---     placeId TEXT = NULL): the counted reports of each species, and how long the fish were
+--     placeId TEXT of places = NULL): the counted reports of each species, and their lengths
 -- Shares are of the reports whose answer is known; a place stands for all in it.
+-- answers (speciesId TEXT, nameIt TEXT?, nameEn TEXT?, reports INTEGER, tooSmall INTEGER,
+--   reproducing INTEGER, bothOk INTEGER, tooSmallShare REAL?, reproducingShare REAL,
+--   bothOkShare REAL?, meanMm REAL, deviationMm REAL, shortestMm REAL, longestMm REAL)
 WITH g AS (
     SELECT r.speciesId, count(*) AS reports,
         sum(r.sizeResult IN ('undersize', 'below_recommended')) AS tooSmall,

@@ -1,5 +1,8 @@
--- query calendar(speciesId TEXT = NULL, day DATE = NULL, zone TEXT = '*'): months of each species
+-- query calendar(speciesId TEXT of species = NULL, day DATE = NULL,
+--     zone TEXT of zones = '*'): months of each species
 -- By the catalogue of the day, or of today; opensIn counts the months until it may be bought again.
+-- answers (speciesId TEXT, nameIt TEXT, nameEn TEXT?, month Month, dateResult DateResult,
+--   opensIn INTEGER?)
 WITH RECURSIVE q AS (SELECT coalesce(:day, date('now')) AS day),
 month AS (SELECT 1 AS month UNION ALL SELECT month + 1 FROM month WHERE month < 12),
 r AS (

@@ -1,4 +1,8 @@
 -- query drafts(user TEXT): a user's assessments that are neither reported nor abandoned
+-- answers (assessmentId TEXT, startedOn DATE, speciesId TEXT, nameIt TEXT?, nameEn TEXT?,
+--   takenOn DATE?, coin TEXT?, lengthMm REAL?, sizeResult RecordedSizeResult?,
+--   dateResult DateResult?, nextStep AssessmentStep)
+-- example user='user-8'
 SELECT a.assessmentId, a.startedOn, a.speciesId, s.nameIt, s.nameEn, p.takenOn, c.value AS coin,
     v.lengthUm / 1000.0 AS lengthMm, v.sizeResult, v.dateResult,
     CASE

@@ -1,6 +1,15 @@
--- query export(first DATE = NULL, last DATE = NULL, status TEXT = 'counted', afterDate DATE = NULL,
---     afterId TEXT = NULL, most INTEGER = 1000): reports for a file, by page, the oldest first
+-- query export(first DATE = NULL, last DATE = NULL, status ReportStatus = 'counted',
+--     afterDate DATE = NULL, afterId TEXT = NULL,
+--     most PageSize = 1000): reports for a file, by page, the oldest first
 -- The first eight are those of the old app, but for the length, which is in micrometres here.
+-- answers (idFish INTEGER, fishName TEXT, lengthUm INTEGER, eligibilitySize INTEGER?,
+--   eligibilityDate INTEGER, origin RecordedOrigin, production Production, townReport TEXT,
+--   reportId TEXT, assessmentId TEXT?, observedOn DATE, speciesId TEXT, nameSci TEXT?,
+--   placeId TEXT, sigmaUm INTEGER?, remeasuredUm INTEGER?, method ReportMethod, referenceId TEXT?,
+--   minSizeUm INTEGER?, minSizeKind RecordedMinSizeKind, seasonMask INTEGER?, zoneId TEXT?,
+--   sizeResult RecordedSizeResult, isBorderline BOOLEAN, dateResult DateResult,
+--   applicability Applicability, source ReportSource, boughtOn DATE?, boughtPlaceId TEXT?,
+--   status ReportStatus, review ReviewOutcome?)
 SELECT coalesce(s.ordinal, 0) AS idFish, coalesce(s.nameIt, r.speciesId) AS fishName, r.lengthUm,
     CASE
         WHEN r.sizeResult IN ('ok', 'not_required') THEN 1

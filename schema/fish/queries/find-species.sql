@@ -1,5 +1,8 @@
--- query find-species(words TEXT, month INTEGER = NULL): species by a word of a name in any language
+-- query find-species(words TEXT, month Month = NULL): species by a word of a name in any language
 -- All of the words, or words that begin so; signs mean nothing else. Sizes and seasons of today.
+-- answers (speciesId TEXT, nameIt TEXT, nameEn TEXT?, nameSci TEXT?, minSizeKind MinSizeKind?,
+--   minSizeMm REAL?, season DateResult?)
+-- example words='sar', month=4
 SELECT s.speciesId, s.nameIt, s.nameEn, s.nameSci, m.minSizeKind, m.minSizeUm / 1000.0 AS minSizeMm,
     CASE (e.seasonMask >> (:month - 1)) & 1 WHEN 1 THEN 'reproducing' WHEN 0 THEN 'in_season' END
         AS season

@@ -1,6 +1,7 @@
--- query histogram(first DATE = NULL, last DATE = NULL, speciesId TEXT = NULL,
---     placeId TEXT = NULL): counted reports by how far the length is from the minimum, in 5 mm
+-- query histogram(first DATE = NULL, last DATE = NULL, speciesId TEXT of species = NULL,
+--     placeId TEXT of places = NULL): counted reports by distance from the minimum, in 5 mm
 -- Only where there is a minimum; a length that is just enough is in the bin from 0.
+-- answers (fromMm INTEGER, toMm INTEGER, reports INTEGER)
 WITH b AS (
     SELECT (r.lengthUm - r.minSizeUm + 5000000) / 5000 - 1000 AS bin
     FROM counted AS r

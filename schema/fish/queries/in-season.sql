@@ -1,5 +1,8 @@
--- query in-season(month INTEGER, day DATE = NULL, zone TEXT = '*'): species to buy in a month
+-- query in-season(month Month, day DATE = NULL,
+--     zone TEXT of zones = '*'): species to buy in a month
 -- By the catalogue of the day, or of today, with their minimum sizes.
+-- answers (speciesId TEXT, nameIt TEXT, nameEn TEXT?, minSizeKind MinSizeKind, minSizeMm REAL?)
+-- example month=10
 WITH q AS (SELECT coalesce(:day, date('now')) AS day)
 SELECT s.speciesId, s.nameIt, s.nameEn, m.minSizeKind, m.minSizeUm / 1000.0 AS minSizeMm
 FROM q JOIN species AS s

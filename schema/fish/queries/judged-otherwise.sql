@@ -1,5 +1,8 @@
 -- query judged-otherwise(): reports that the catalogue as it is now would judge otherwise
 -- For the day and zone of each report.
+-- answers (reportId TEXT, observedOn DATE, speciesId TEXT, lengthMm REAL,
+--   sizeResult RecordedSizeResult, sizeToday SizeResult, dateResult DateResult,
+--   dateToday DateResult)
 WITH m AS (
     SELECT speciesId, minSizeKind, minSizeUm, validFrom, coalesce(
         (

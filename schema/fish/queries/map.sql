@@ -1,5 +1,8 @@
--- query map(first DATE = NULL, last DATE = NULL, speciesId TEXT = NULL): counted reports by place
+-- query map(first DATE = NULL, last DATE = NULL,
+--     speciesId TEXT of species = NULL): counted reports by place
 -- Places without reports are there too, unless they were retired.
+-- answers (placeId TEXT, name TEXT, parentId TEXT?, municipality TEXT?, latE7 INTEGER?,
+--   lonE7 INTEGER?, reports INTEGER, tooSmall INTEGER, reproducing INTEGER, bothOk INTEGER)
 WITH g AS (
     SELECT r.placeId, count(*) AS reports,
         sum(r.sizeResult IN ('undersize', 'below_recommended')) AS tooSmall,

@@ -1,5 +1,9 @@
--- query outliers(deviations REAL = 3.0, most INTEGER = 100): counted reports far from their species
+-- query outliers(deviations REAL = 3.0,
+--     most PageSize = 100): counted reports far from their species
 -- Of species with ten reports or more; the farthest come first.
+-- answers (reportId TEXT, observedOn DATE, speciesId TEXT, lengthMm REAL, meanMm REAL,
+--   deviationMm REAL, deviations REAL?, method ReportMethod, referenceId TEXT?,
+--   review ReviewOutcome?)
 WITH g AS (
     SELECT speciesId, avg(lengthUm) AS mean, sqrt(
         max(0, sum(lengthUm * lengthUm) * 1.0 / count(*) - avg(lengthUm) * avg(lengthUm))

@@ -1,5 +1,7 @@
--- query places(placeId TEXT = NULL): the municipalities, each with its hamlets after it
+-- query places(placeId TEXT of places = NULL): the municipalities, each with its hamlets after it
 -- Those that were retired only if one asks for them. A report names a place without others in it.
+-- answers (placeId TEXT, parentId TEXT?, name TEXT, municipality TEXT?, aliases TEXT[]?,
+--   oldName TEXT, latE7 INTEGER?, lonE7 INTEGER?, isLeaf BOOLEAN, isRetired BOOLEAN)
 WITH p AS (
     SELECT p.*,
         EXISTS (

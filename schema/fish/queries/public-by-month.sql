@@ -1,5 +1,6 @@
--- query public-by-month(year INTEGER = NULL): counted reports of each month, for everyone
+-- query public-by-month(year Year = NULL): counted reports of each month, for everyone
 -- Counts are rounded to multiples of 5, and those below 5 are hidden; the last row is of all.
+-- answers (month TEXT?, reports INTEGER?, tooSmall INTEGER?, reproducing INTEGER?)
 WITH r AS (
     SELECT substr(observedOn, 1, 7) AS month, count(*) AS reports,
         sum(sizeResult IN ('undersize', 'below_recommended')) AS tooSmall,

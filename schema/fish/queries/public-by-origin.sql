@@ -1,5 +1,7 @@
--- query public-by-origin(year INTEGER = NULL): counted reports by sea and production, for everyone
+-- query public-by-origin(year Year = NULL): counted reports by sea and production, for everyone
 -- Counts are rounded to multiples of 5, and those below 5 are hidden; the last row is of all.
+-- answers (origin RecordedOrigin?, production Production?, reports INTEGER?, tooSmall INTEGER?,
+--   reproducing INTEGER?)
 WITH r AS (
     SELECT origin, production, count(*) AS reports,
         sum(sizeResult IN ('undersize', 'below_recommended')) AS tooSmall,

@@ -1,5 +1,7 @@
--- query public-by-species(year INTEGER = NULL): counted reports of each species, for everyone
+-- query public-by-species(year Year = NULL): counted reports of each species, for everyone
 -- Counts are rounded to multiples of 5, and those below 5 are hidden; the last row is of all.
+-- answers (speciesId TEXT?, nameIt TEXT?, nameEn TEXT?, reports INTEGER?, tooSmall INTEGER?,
+--   reproducing INTEGER?)
 WITH r AS (
     SELECT speciesId, count(*) AS reports,
         sum(sizeResult IN ('undersize', 'below_recommended')) AS tooSmall,

@@ -1,5 +1,7 @@
--- query public-map(year INTEGER = NULL): counted reports of each place, for everyone
+-- query public-map(year Year = NULL): counted reports of each place, for everyone
 -- Counts are rounded to multiples of 5, and those below 5 are hidden; the last row is of all.
+-- answers (placeId TEXT?, name TEXT?, municipality TEXT?, latE7 INTEGER?, lonE7 INTEGER?,
+--   reports INTEGER?, tooSmall INTEGER?, reproducing INTEGER?)
 WITH r AS (
     SELECT placeId, count(*) AS reports,
         sum(sizeResult IN ('undersize', 'below_recommended')) AS tooSmall,

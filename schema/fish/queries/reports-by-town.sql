@@ -1,4 +1,7 @@
 -- query reports-by-town(first DATE, last DATE): for each hamlet and species, how many and how long
+-- answers (municipality TEXT, hamlet TEXT?, species TEXT, reports INTEGER, tooSmall INTEGER,
+--   reproducing INTEGER, bothOk INTEGER, meanMm REAL, deviationMm REAL)
+-- example first='2000-01-01', last='2030-01-01'
 WITH g AS (
     SELECT placeId, speciesId, count(*) AS reports,
         sum(sizeResult IN ('undersize', 'below_recommended')) AS tooSmall,

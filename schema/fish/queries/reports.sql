@@ -1,8 +1,15 @@
--- query reports(first DATE = NULL, last DATE = NULL, speciesId TEXT = NULL, placeId TEXT = NULL,
---     method TEXT = NULL, origin TEXT = NULL, production TEXT = NULL, source TEXT = NULL,
---     status TEXT = NULL, review TEXT = NULL, user TEXT = NULL, afterDate DATE = NULL,
---     afterId TEXT = NULL, most INTEGER = 100): reports by page, the newest first
+-- query reports(first DATE = NULL, last DATE = NULL, speciesId TEXT of species = NULL,
+--     placeId TEXT of places = NULL, method ReportMethod = NULL, origin RecordedOrigin = NULL,
+--     production Production = NULL, source ReportSource = NULL, status ReportStatus = NULL,
+--     review ReviewFilter = NULL, user TEXT = NULL, afterDate DATE = NULL, afterId TEXT = NULL,
+--     most PageSize = 100): reports by page, the newest first
 -- A place stands for all in it; review takes 'none' too. The next page comes after the last row.
+-- answers (reportId TEXT, observedOn DATE, actor TEXT, status ReportStatus, speciesId TEXT,
+--   nameIt TEXT?, nameEn TEXT?, placeId TEXT, place TEXT?, municipality TEXT?, lengthUm INTEGER,
+--   sigmaUm INTEGER?, remeasuredUm INTEGER?, minSizeUm INTEGER?, minSizeKind RecordedMinSizeKind,
+--   method ReportMethod, referenceId TEXT?, sizeResult RecordedSizeResult, isBorderline BOOLEAN,
+--   dateResult DateResult, applicability Applicability, origin RecordedOrigin,
+--   production Production, source ReportSource, review ReviewOutcome?)
 SELECT r.reportId, r.observedOn, r.actor, r.status, r.speciesId, s.nameIt, s.nameEn, r.placeId,
     p.name AS place, m.name AS municipality, r.lengthUm, r.sigmaUm, r.remeasuredUm, r.minSizeUm,
     r.minSizeKind, r.method, r.referenceId, r.sizeResult, r.isBorderline, r.dateResult,

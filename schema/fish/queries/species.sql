@@ -1,5 +1,9 @@
--- query species(speciesId TEXT = NULL, day DATE = NULL, zone TEXT = '*'): the catalogue of a day
+-- query species(speciesId TEXT of species = NULL, day DATE = NULL,
+--     zone TEXT of zones = '*'): the catalogue of a day
 -- Without a day, of today; those that were retired only if one asks for them.
+-- answers (speciesId TEXT, ordinal INTEGER?, nameIt TEXT, nameEn TEXT?, nameSci TEXT?,
+--   family Family, measure BodyMeasure, minSizeKind MinSizeKind, minSizeUm INTEGER?,
+--   legalBasis TEXT?, seasonMask INTEGER?, months TEXT?, dateResult DateResult, isRetired BOOLEAN)
 WITH q AS (SELECT coalesce(:day, date('now')) AS day), r AS (
     SELECT s.*, q.day, m.minSizeKind, m.minSizeUm, m.legalBasis,
         (
@@ -17,7 +21,10 @@ WITH q AS (SELECT coalesce(:day, date('now')) AS day), r AS (
     )
 )
 SELECT speciesId, ordinal, nameIt, nameEn, nameSci, family, measure, minSizeKind, minSizeUm,
-    legalBasis, seasonMask,
+    legalBasis, seasonMask, iif(seasonMask = 0, 'none', (
+        WITH RECURSIVE m AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM m WHERE n < 12)
+        SELECT group_concat(n) FROM m WHERE (seasonMask >> (n - 1)) & 1
+    )) AS months,
     iif((seasonMask >> (substr(day, 6, 2) - 1)) & 1, 'reproducing', 'in_season') AS dateResult,
     isRetired
 FROM r

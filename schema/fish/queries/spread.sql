@@ -1,5 +1,7 @@
--- query spread(user TEXT = NULL, most INTEGER = 100): fish that a user measured more than once
+-- query spread(user TEXT = NULL, most PageSize = 100): fish that a user measured more than once
 -- The deviation is that of a sample; the widest come first.
+-- answers (actor TEXT, assessmentId TEXT, speciesId TEXT, attempts INTEGER, meanMm REAL,
+--   deviationMm REAL, shortestMm REAL, longestMm REAL, rangeShare REAL)
 WITH g AS (
     SELECT assessmentId, count(*) AS attempts, min(lengthUm) AS least, max(lengthUm) AS most,
         sum(lengthUm) * 1.0 AS sum, sum(lengthUm * lengthUm) * 1.0 AS sum2

@@ -1,4 +1,7 @@
--- query to-review(most INTEGER = 50): reports that count and that no researcher has looked at
+-- query to-review(most PageSize = 50): reports that count and that no researcher has looked at
+-- answers (reportId TEXT, observedOn DATE, speciesId TEXT, placeId TEXT, lengthMm REAL,
+--   method ReportMethod, referenceId TEXT?, sizeResult RecordedSizeResult, isBorderline BOOLEAN,
+--   dateResult DateResult, photoId TEXT?, note TEXT?)
 SELECT r.reportId, r.observedOn, r.speciesId, r.placeId, r.lengthUm / 1000.0 AS lengthMm, r.method,
     r.referenceId, r.sizeResult, r.isBorderline, r.dateResult, r.photoId, r.note
 FROM (

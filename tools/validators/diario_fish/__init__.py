@@ -1,1 +1,1 @@
-"""What fish.py computes by itself."""
+"""What fish_harness.py computes by itself."""

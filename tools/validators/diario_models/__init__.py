@@ -115,7 +115,7 @@ class Pack:
                 select, {name: values[name] for name in names})
             found = dict(zip([column[0] for column in cursor.description], cursor.fetchone()))
             properties = self.types[title][version]["properties"]
-            values = {name: again(found[name], field) for name, field in properties.items()}
+            values = {name: again(found.get(name), field) for name, field in properties.items()}
         return values
 
 

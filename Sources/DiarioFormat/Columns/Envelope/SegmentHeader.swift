@@ -60,22 +60,22 @@ package struct SegmentHeader: Equatable, Sendable {
         guard compression <= 1 else { throw .malformed(.compression, at: 5) }
         let flags = try reader.next(UInt16.self)
         guard flags <= 1 else { throw .malformed(.blockFlags, at: 6) }
-        let eventCount = Int(try reader.next(UInt32.self))
+        let eventCount = Int(clamping: try reader.next(UInt32.self))
         guard 1...SegmentLimits.eventCountMax ~= eventCount else {
             throw .malformed(.eventCount, at: 8)
         }
-        let indexSize = Int(try reader.next(UInt32.self))
+        let indexSize = Int(clamping: try reader.next(UInt32.self))
         let position = try reader.next(UInt64.self)
         let isPositioned = flags == 1
         guard isPositioned == (position > 0), position <= UInt64.max - UInt64(eventCount) else {
             throw .malformed(.position, at: 16)
         }
         let fileSize = try reader.next(UInt64.self)
-        let storedIndexSize = Int(try reader.next(UInt32.self))
+        let storedIndexSize = Int(clamping: try reader.next(UInt32.self))
         guard indexSize <= SegmentLimits.indexSizeMax, storedIndexSize <= indexSize,
             compression == 1 || storedIndexSize == indexSize
         else { throw .malformed(.body, at: 12) }
-        guard fileSize >= UInt64(size + storedIndexSize), fileSize <= UInt64(Int.max) else {
+        guard fileSize >= UInt64(size) + UInt64(storedIndexSize), fileSize <= UInt64(Int.max) else {
             throw .malformed(.body, at: 24)
         }
         let revision = try reader.next(UInt64.self)

@@ -1,0 +1,5 @@
+import DiarioLibrary
+
+extension App {
+    static let library = App(domain: Library.domain)
+}

@@ -1,0 +1,1 @@
+SELECT :assessmentId AS assessmentId, :lengthUm AS lengthUm;

@@ -1,0 +1,1 @@
+SELECT :key AS key, :value AS value;
