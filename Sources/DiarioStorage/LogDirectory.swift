@@ -10,6 +10,8 @@ package protocol LogDirectory: AnyObject, Sendable {
     var isReadOnly: Bool { get }
     /// What names this machine: `/etc/machine-id`, else the host name; empty if unknown.
     var machineID: [UInt8] { get }
+    /// True if there is room for some hundred files only: what may be one file is one.
+    var hasFewFiles: Bool { get }
 
     func open(_ path: String, _ access: FileAccess) throws(StorageError) -> any LogFile
     func exists(_ path: String) throws(StorageError) -> Bool

@@ -84,6 +84,7 @@ final class MeddlingDirectory: LogDirectory {
 
     var isReadOnly: Bool { directory.isReadOnly }
     var machineID: [UInt8] { directory.machineID }
+    var hasFewFiles: Bool { directory.hasFewFiles }
 
     func open(_ path: String, _ access: FileAccess) throws(StorageError) -> any LogFile {
         if path.hasSuffix(".dseg"), access != .read { meddling.note(.segment) }

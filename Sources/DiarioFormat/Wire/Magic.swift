@@ -21,6 +21,7 @@ package enum Magic: UInt32, Sendable, CaseIterable {
     case authors = 0x7475_6164  // "daut"
     case message = 0x6773_6d64  // "dmsg"
     case names = 0x6d61_6e64  // "dnam"
+    case pack = 0x6b61_7064  // "dpak"
 
     /// Throws unless `found` is this magic.
     package func check(_ found: UInt32) throws(FormatError) {

@@ -45,6 +45,12 @@ package final class KeptPacks: Sendable {
                 // Its name may be the last thing that a process did before it died.
                 return try directory.syncDirectory(LogPaths.packs)
             }
+            if directory.hasFewFiles {
+                let bytes = JoinedPack.encoded(files)
+                return try Reserve.spending(in: directory) { () throws(StorageError) in
+                    try Files.replace(path, with: bytes, in: directory)
+                }
+            }
             // Filled under another name, so that a folder of that name is always whole.
             let temporaryPath = path + ".new"
             try Reserve.spending(in: directory) { () throws(StorageError) in
@@ -98,18 +104,11 @@ package final class KeptPacks: Sendable {
     /// The files of a pack that was kept, sorted by path, checked against the fingerprint.
     package func files(_ fingerprint: Hash32) throws(LogError) -> [PackFile] {
         let path = LogPaths.pack(fingerprint)
-        let files = try storing { () throws(StorageError) -> [PackFile] in
-            var files: [PackFile] = []
-            for name in try directory.list(path) {
-                if name.contains(".") {
-                    files.append(try file(name, in: path))
-                } else {
-                    for child in try directory.list(path + "/" + name) {
-                        files.append(try file(name + "/" + child, in: path))
-                    }
-                }
-            }
-            return files
+        let files: [PackFile]
+        do throws(StorageError) { files = try folder(path) } catch .notDirectory {
+            files = try joined(path)
+        } catch {
+            throw .storage(error)
         }
         guard Fingerprint.pack(files) == fingerprint else {
             throw .corrupt(
@@ -122,6 +121,29 @@ package final class KeptPacks: Sendable {
             )
         }
         return files
+    }
+
+    private func folder(_ path: String) throws(StorageError) -> [PackFile] {
+        var files: [PackFile] = []
+        for name in try directory.list(path) {
+            if name.contains(".") {
+                files.append(try file(name, in: path))
+            } else {
+                for child in try directory.list(path + "/" + name) {
+                    files.append(try file(name + "/" + child, in: path))
+                }
+            }
+        }
+        return files
+    }
+
+    private func joined(_ path: String) throws(LogError) -> [PackFile] {
+        let bytes = try storing { () throws(StorageError) in
+            try Files.contents(of: path, in: directory, sizeMax: JoinedPack.sizeMax)
+        }
+        do throws(FormatError) { return try JoinedPack.read(bytes.span) } catch {
+            throw .corrupt(Fault(file: path, offset: error.offset, what: error.message))
+        }
     }
 
     private func file(_ name: String, in path: String) throws(StorageError) -> PackFile {

@@ -45,6 +45,7 @@ package final class CrashDisk: LogDirectory {
     }
 
     package let machineID: [UInt8]
+    package let hasFewFiles = false
     private let state: Mutex<CrashState>
 
     /// An empty disk in the machine of that name.

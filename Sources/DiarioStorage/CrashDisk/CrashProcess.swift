@@ -10,6 +10,7 @@ final class CrashProcess: LogDirectory {
 
     var isReadOnly: Bool { disk.isReadOnly }
     var machineID: [UInt8] { disk.machineID }
+    var hasFewFiles: Bool { disk.hasFewFiles }
 
     func open(_ path: String, _ access: FileAccess) throws(StorageError) -> any LogFile {
         let node = try disk.withState { state throws(StorageError) in

@@ -18,6 +18,7 @@ package final class POSIXDirectory: LogDirectory {
 
     package let isReadOnly: Bool
     package let machineID: [UInt8]
+    package let hasFewFiles = false
     private let descriptor: Int32
     /// Where it was when it was opened.
     package let rootPath: String

@@ -11,12 +11,16 @@ package final class PooledDirectory: LogDirectory {
     fileprivate final class Node: @unchecked Sendable {
         let slot: Int
         let file: any LogFile
+        /// The generation of the table that made it: with the slot, what no other file has.
+        let birth: UInt64
         /// True while a name leads to it.
         var isNamed = true
         /// The `PooledFile`s that have it open.
         var userCount = 0
 
-        init(slot: Int, file: any LogFile) { (self.slot, self.file) = (slot, file) }
+        init(slot: Int, file: any LogFile, birth: UInt64) {
+            (self.slot, self.file, self.birth) = (slot, file, birth)
+        }
     }
 
     fileprivate struct State {
