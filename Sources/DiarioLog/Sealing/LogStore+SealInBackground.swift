@@ -24,8 +24,8 @@ extension LogStore {
     /// Several threads may call it at once.
     package func sealDue() -> Bool {
         do throws(LogError) {
-            for space in shared.sealing.takeDue() { try sealInBackground(space, .complete) }
-            try relieve()
+            var due = DueSeals(self)
+            while try due.step(Limits.stepSize) {}
         } catch {
             return false
         }
@@ -47,48 +47,90 @@ extension LogStore {
         throw .closed
     }
 
-    /// Throws once the log is closed; other failures are kept to be shown.
-    private func sealInBackground(_ space: SpaceID, _ extent: SealExtent) throws(LogError) {
-        try goOnSealing()
-        do throws(LogError) {
-            _ = try seal(space, extent)
-            shared.sealing.noteSuccess(space)
-        } catch {
-            if case .closed = error { throw error }
-            // Then it is done, or due again with the next events.
-            if case .sealing = error { return }
-            let mark = shared.index.withLock { $0[space].sealMark }
-            let step = UInt64(shared.sizes.segmentCount)
-            shared.sealing.note(space, failure: error, mark: mark, step: step)
-        }
-    }
-
     // MARK: A log that holds too much
 
-    /// Seals tails short until the write-ahead log holds little enough.
-    private func relieve() throws(LogError) {
-        guard isCrowded else { return }
-        shared.sealing.offer(Tail.inSealingOrder(shared.index.withLock { $0.tails() }))
-        while excess > 0, let space = shared.sealing.takeTail() {
-            try sealInBackground(space, .tail)
-        }
-        shared.sealing.endRelief()
+    /// True if the log holds more than it may.
+    fileprivate var isCrowded: Bool {
+        shared.index.withLock { $0.liveBytesTotal } > shared.sizes.liveMax
     }
 
-    /// True if the log holds more than it may.
-    private var isCrowded: Bool {
-        shared.index.withLock { $0.liveBytesTotal } > shared.sizes.liveMax
+    fileprivate func offerTails() {
+        shared.sealing.offer(Tail.inSealingOrder(shared.index.withLock { $0.tails() }))
     }
 
     /// Bytes that the log holds more than it should, a good deal below the bound, since looking for
     /// what to do about it takes a look at all spaces.
-    private var excess: Int {
+    fileprivate var excess: Int {
         let sizes = shared.sizes
         return shared.index.withLock { $0.liveBytesTotal } - sizes.liveMax + sizes.liveMax / 8
     }
 
     /// Why sealing in the background failed last; nil if it never did.
     package var sealFailure: LogError? { shared.sealing.failure }
+}
+
+/// Seals what is due, some bytes at a time; then tails short, until the write-ahead log holds
+/// little enough.
+@usableFromInline package struct DueSeals: ~Copyable {
+    private let store: LogStore
+    private var due: ArraySlice<SpaceID>
+    private var current: LogSeal?
+    private var isRelieving = false
+
+    package init(_ store: LogStore) {
+        self.store = store
+        due = store.shared.sealing.takeDue()[...]
+    }
+
+    /// Goes on by about so many bytes of rows; false once nothing is due.
+    ///
+    /// Throws once the log is closed; other failures are kept to be shown.
+    package mutating func step(_ budget: Int) throws(LogError) -> Bool {
+        if var seal = current.take() {
+            let space = seal.space
+            do throws(LogError) {
+                if try seal.step(budget) {
+                    current = consume seal
+                } else {
+                    store.shared.sealing.noteSuccess(space)
+                }
+            } catch {
+                try note(error, of: space)
+            }
+            return true
+        }
+        try store.goOnSealing()
+        guard let (space, extent) = next() else { return false }
+        do throws(LogError) {
+            current = try LogSeal(store, space, extent)
+        } catch {
+            try note(error, of: space)
+        }
+        return true
+    }
+
+    private mutating func next() -> (SpaceID, SealExtent)? {
+        if let space = due.popFirst() { return (space, .complete) }
+        if !isRelieving {
+            guard store.isCrowded else { return nil }
+            isRelieving = true
+            store.offerTails()
+        }
+        if store.excess > 0, let space = store.shared.sealing.takeTail() { return (space, .tail) }
+        store.shared.sealing.endRelief()
+        isRelieving = false
+        return nil
+    }
+
+    private func note(_ error: LogError, of space: SpaceID) throws(LogError) {
+        if case .closed = error { throw error }
+        // Then it is done, or due again with the next events.
+        if case .sealing = error { return }
+        let shared = store.shared
+        let mark = shared.index.withLock { $0[space].sealMark }
+        let step = UInt64(shared.sizes.segmentCount)
+        shared.sealing.note(space, failure: error, mark: mark, step: step)
+    }
 }
 
 /// The part of a space in blocks of the write-ahead log.
