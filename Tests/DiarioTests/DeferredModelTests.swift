@@ -310,6 +310,35 @@ import Testing
         #expect(try ReadModels(space).compare(space.packs).allSatisfy { $0.table.isEmpty })
     }
 
+    /// A page goes on a few events at a time, whatever else happens between two steps.
+    @Test func whatIsDoneInStepsIsTheSame() throws {
+        let folder = try TemporaryFolder()
+        let space = try Space.create(at: folder.path, packs: PackSource.builtIn())
+        try SampleSpace.fill(space)
+        let expected = try ReadModels(space).rebuild().flatMap(\.models).map(\.digest)
+        let stepped = try TemporaryFolder()
+        let place = ModelFolder(
+            try POSIXDirectory(path: stepped.path, access: .readWrite),
+            of: space.id
+        )
+        let models = ReadModels(space, in: place, chunkCount: 400)
+        var (steps, isMore) = (0, true)
+        while isMore {
+            isMore = try models.updateStep { true }
+            steps += 1
+            // Another call ends the transaction that is open.
+            if steps % 7 == 0 { try models.update(["meals"]) }
+        }
+        #expect(steps > 20)
+        #expect(try models.compare(space.packs).allSatisfy { $0.table.isEmpty })
+        #expect(try models.rebuild().flatMap(\.models).map(\.digest) == expected)
+        // What came since is followed in steps as well.
+        try SampleSpace.fill(space)
+        while try models.updateStep(isOver: { true }) {}
+        #expect(try models.compare(space.packs).allSatisfy { $0.table.isEmpty })
+        #expect(try models.updateStep { true } == false)
+    }
+
     /// Whatever is in a file that was not synced, it is no beginning.
     @Test func aFileThatWasNotSyncedIsNotContinued() throws {
         let folder = try TemporaryFolder()

@@ -64,8 +64,12 @@ struct ModelBuild {
 
     /// Does a part of the work, in which a transaction may stay open; false once the generation is
     /// live.
-    mutating func step() throws(DiarioError) -> Bool {
-        do throws(DiarioError) { return try attempt() } catch {
+    ///
+    /// The part has at most `countMax` events, if that is given.
+    mutating func step(countMax: Int? = nil) throws(DiarioError) -> Bool {
+        // Each takes some milliseconds.
+        let countMax = countMax ?? max(builder.chunkCount / 25, 1)
+        do throws(DiarioError) { return try attempt(countMax) } catch {
             guard let doubt = file.later.doubt else { throw error }
             try beginAgain(because: doubt)
             return true
@@ -79,12 +83,10 @@ struct ModelBuild {
         try? file.later.sync(file)
     }
 
-    private mutating func attempt() throws(DiarioError) -> Bool {
+    private mutating func attempt(_ countMax: Int) throws(DiarioError) -> Bool {
         switch state {
         case .catchingUp:
-            // Each takes some milliseconds.
-            let count = max(builder.chunkCount / 25, 1)
-            if try !update.catchUpStep(through: head, countMax: count) {
+            if try !update.catchUpStep(through: head, countMax: countMax) {
                 state = .completing
             }
             return true

@@ -38,6 +38,8 @@ package final class ReadModels {
     private var tables: [String: (file: FileIdentity, names: Set<String>)] = [:]
     /// Packs of which another generation became live since changed tables were last asked for.
     private var replaced: Set<String> = []
+    /// What the last step left open.
+    var part: UpdatePart?
 
     /// Notes about the unexpected, for people.
     package private(set) var notes: [String] = []
@@ -117,7 +119,7 @@ package final class ReadModels {
         )
     }
 
-    private func plan(_ used: UsedPack) -> PackPlan {
+    func plan(_ used: UsedPack) -> PackPlan {
         if let known = plans[used.fingerprint] { return known }
         let made = PackPlan(used.pack, fingerprint: used.fingerprint)
         plans[used.fingerprint] = made
@@ -125,7 +127,7 @@ package final class ReadModels {
     }
 
     /// Those of the packs in use that have read models, and a wanted name.
-    private func used(_ names: [String]?) -> [UsedPack] {
+    func used(_ names: [String]?) -> [UsedPack] {
         space.usedPacks.filter { used in
             !used.pack.sql.readModels.isEmpty && names?.contains(used.pack.name) ?? true
         }
@@ -142,6 +144,7 @@ package final class ReadModels {
         _ names: [String]? = nil,
         progress: Progress = { _, _, _ in }
     ) throws(DiarioError) {
+        try endPart()
         try takeUpAdoptions()
         guard !place.isReadOnly else { return }
         let missing = try follow(used(names), progress)
@@ -197,10 +200,10 @@ package final class ReadModels {
 
     /// Goes on with the read models that a pack had before, because it cannot be used: it may have
     /// come from elsewhere.
-    private func keep(
+    func keep(
         _ used: UsedPack,
         _ problem: PackProblem,
-        _ progress: Progress
+        _ progress: Progress = { _, _, _ in }
     ) throws(DiarioError) {
         try locked([used.pack.name]) { () throws(DiarioError) in
             guard let file = try liveFile(plan(used), keepsOwnPack: true) else {
@@ -406,6 +409,7 @@ package final class ReadModels {
         measuresRows: Bool = true,
         progress: (UInt64, UInt64) -> Void = { _, _ in }
     ) throws(DiarioError) -> [Report] {
+        try endPart()
         try takeUpAdoptions()
         return try builder.rebuild(
             used(names).map { plan($0) },
@@ -431,7 +435,8 @@ package final class ReadModels {
     ///
     /// False if there is none.
     package func undo(_ name: String) throws(DiarioError) -> Bool {
-        try builder.alone { () throws(DiarioError) in
+        try endPart()
+        return try builder.alone { () throws(DiarioError) in
             try locked([name]) { () throws(DiarioError) in try undoLocked(name) }
         }
     }
