@@ -18,12 +18,12 @@ enum ReplySubject {
         let status = 100 + (Int(bytes[0]) << 8 | Int(bytes[1])) % 500
         let rest = bytes[2...]
         let gap = rest.indices.first { rest[$0...].starts(with: [0x0a, 0x0a]) } ?? rest.endIndex
-        let answer = HTTPClient.Answer(
+        let reply = ServerReply(
             status: status,
             headers: HTTPFields.parse(Array(rest[..<gap])),
-            body: Array(rest[gap...].dropFirst(2))
+            body: Array(rest[gap...].dropFirst(2)),
+            server: address.server
         )
-        let reply = ServerReply(answer, from: address)
         _ = reply.json
         guard let refusal = try? reply.refusal() else { return }
         precondition(!refusal.message.isEmpty, "whoever is refused is told why")

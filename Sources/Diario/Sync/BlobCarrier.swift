@@ -36,7 +36,7 @@ extension HTTPTransport: BlobCarrier {
             headers: [("Content-Type", "application/json"), ("Accept", "application/json")]
         )
         guard reply.status == 200, let json = reply.json else {
-            let refusal = try reply.refusal()
+            let refusal = try reply.toldRefusal()
             guard refusal.reason == .forbidden else { throw DiarioError(refusal) }
             return .forbidden(refusal.message)
         }
@@ -81,7 +81,7 @@ extension HTTPTransport: BlobCarrier {
             return .taken(next)
         }
         if reply.status == 422 { return .wrong }
-        let refusal = try reply.refusal()
+        let refusal = try reply.toldRefusal()
         switch refusal.reason {
         case .full, .tooLarge, .malformed: return .refused(refusal.message)
         case .forbidden: return .forbidden(refusal.message)

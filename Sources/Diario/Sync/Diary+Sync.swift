@@ -311,22 +311,3 @@ extension Transport {
         }
     }
 }
-
-extension DiarioError {
-    /// Why the authority does nothing about what was asked.
-    init(_ refusal: Refusal) {
-        let kind: Kind =
-            switch refusal.reason {
-            case .unauthorized, .forbidden: .unauthorized
-            case .unknownSpace, .noPack: .notFound
-            case .version: .incompatible
-            case .lineage, .epoch, .ahead, .diverged: .diverged
-            case .waiting: .offline
-            case .malformed: .invalid
-            case .tooLarge: .tooLarge
-            case .tooFast, .unavailable: .offline
-            case .full: .full
-            }
-        self.init(kind, refusal.message)
-    }
-}

@@ -75,8 +75,8 @@ public struct HTTPTransport: Transport {
         let reply = try await send(asked)
         if let permission = reply.permission { counter.permission.withLock { $0 = permission } }
         noteLosses(reply)
-        if reply.mediaType == ServerReply.messageType { return reply.body }
-        return SyncMessage.refusal(try reply.refusal()).encoded()
+        if reply.isMessage { return reply.body }
+        return SyncMessage.refusal(try reply.toldRefusal()).encoded()
     }
 
     public func waitForNews(after head: UInt64) async throws -> UInt64? {
@@ -115,7 +115,7 @@ public struct HTTPTransport: Transport {
         asked.stallSeconds = seconds
         let reply = try await send(asked)
         guard [200, 204, 206].contains(reply.status) else {
-            throw DiarioError(try reply.refusal())
+            throw DiarioError(try reply.toldRefusal())
         }
         return reply
     }
@@ -154,7 +154,13 @@ public struct HTTPTransport: Transport {
             }
         }
         do {
-            return ServerReply(try await client.send(request, &traffic), from: address)
+            let answer = try await client.send(request, &traffic)
+            return ServerReply(
+                status: answer.status,
+                headers: answer.headers,
+                body: answer.body,
+                server: address.server
+            )
         } catch let failure as HTTPFailure {
             throw TransportError(failure, at: address, certificates: certificates)
         }
@@ -192,5 +198,13 @@ extension TransportError {
             case .cancelled, .other: "The request to \(server) failed\(detail): try again."
             }
         self.init(message)
+    }
+}
+
+extension ServerReply {
+    /// The reason why the server refuses the request; what is no answer of a server may be one the
+    /// next time.
+    func toldRefusal() throws(TransportError) -> Refusal {
+        do { return try refusal() } catch { throw TransportError(error.message) }
     }
 }

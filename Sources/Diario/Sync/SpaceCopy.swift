@@ -109,7 +109,9 @@ package struct SpaceCopy: Sendable {
     private static func listing(from transport: HTTPTransport) async throws -> SegmentListing {
         let reply = try await transport.get("/segments")
         // As the login page of a hotel.
-        guard reply.mediaType == "application/json" else { throw reply.foreign }
+        guard reply.mediaType == "application/json" else {
+            throw TransportError(reply.foreign.message)
+        }
         guard let listing = reply.json.flatMap({ SegmentListing($0) }) else {
             throw DiarioError(
                 .incompatible,

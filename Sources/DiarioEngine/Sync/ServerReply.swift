@@ -1,7 +1,6 @@
 import DiarioCore
 package import DiarioSchema
 package import DiarioSync
-package import DiarioTransport
 
 /// The answer of a server, or of something in between: schema/format/http.md, section 6.
 package struct ServerReply: Sendable {
@@ -11,18 +10,17 @@ package struct ServerReply: Sendable {
     /// The server that it came from, for people.
     package let server: String
 
-    static let messageType = "application/vnd.diario.message"
+    package static let messageType = "application/vnd.diario.message"
     private static let problemType = "application/problem+json"
 
-    package init(_ answer: HTTPClient.Answer, from address: SpaceAddress) {
-        status = answer.status
-        headers = answer.headers
-        body = answer.body
-        server = address.server
+    /// The names of headers are in lower case.
+    package init(status: Int, headers: [String: String], body: [UInt8], server: String) {
+        (self.status, self.headers, self.body) = (status, headers, body)
+        self.server = server
     }
 
     /// In lower case and without parameters.
-    var mediaType: String {
+    package var mediaType: String {
         let value = headers["content-type"] ?? ""
         return value.prefix { $0 != ";" && $0 != " " }.lowercased()
     }
@@ -33,8 +31,11 @@ package struct ServerReply: Sendable {
         return try? JSON.parse(body).value
     }
 
+    /// True if it is an answer to a message, which may be a refusal.
+    package var isMessage: Bool { mediaType.hasBytes(of: Self.messageType) }
+
     /// What the server lets the bearer of the token do, if it says so.
-    var permission: Permission? {
+    package var permission: Permission? {
         let roles = headers["diario-roles"] ?? ""
         guard let rights = headers["diario-rights"],
             rights.utf8.count + roles.utf8.count <= Limits.addressSizeMax
@@ -52,9 +53,9 @@ package struct ServerReply: Sendable {
 
     /// The reason why the server refuses the request.
     ///
-    /// - Throws: `TransportError` if this is no answer of a Diario server, but for example of the
-    ///   login page of a hotel: then the next one may be.
-    package func refusal() throws -> Refusal {
+    /// - Throws: `DiarioError` of the kind `.offline` if this is no answer of a Diario server, but
+    ///   for example of the login page of a hotel: then the next one may be.
+    package func refusal() throws(DiarioError) -> Refusal {
         let problem = mediaType == Self.problemType ? json : nil
         let words = ["detail", "remedy"].compactMap { problem?.member($0)?.item.value.text }
         // One that ends with a command has no full stop, and another sentence follows.
@@ -85,22 +86,25 @@ package struct ServerReply: Sendable {
         case 404: return refusal(.unknownSpace, "There is no such space, or not for this token.")
         case 426: return refusal(.version, "\(server) speaks another version. Use a newer diario.")
         default:
-            throw TransportError(
+            throw DiarioError(
+                .offline,
                 "\(server) answers with status \(status)\(told.isEmpty ? "" : ": " + told)"
             )
         }
     }
 
     /// It is nothing that a Diario server says.
-    var foreign: TransportError {
+    package var foreign: DiarioError {
         if 300..<400 ~= status, let place = headers["location"] {
-            return TransportError(
+            return DiarioError(
+                .offline,
                 "\(server) says that it is at \(Self.clean(place)) now: give that address, if it "
                     + "is right."
             )
         }
         let type = mediaType.isEmpty ? "no type" : Self.clean(mediaType)
-        return TransportError(
+        return DiarioError(
+            .offline,
             "\(server) answers with status \(status) and \(type), as no Diario server does: check "
                 + "the address, and what is in between."
         )
@@ -112,11 +116,30 @@ package struct ServerReply: Sendable {
     }
 
     /// As much of a foreign text as a message takes, without what a terminal would obey.
-    static func clean(_ text: String) -> String {
+    package static func clean(_ text: String) -> String {
         String(
             text.unicodeScalars.prefix(500).map {
                 $0.value < 0x20 || 0x7f...0x9f ~= $0.value ? " " : Character($0)
             }
         )
+    }
+}
+
+extension DiarioError {
+    /// Why the authority does nothing about what was asked.
+    package init(_ refusal: Refusal) {
+        let kind: Kind =
+            switch refusal.reason {
+            case .unauthorized, .forbidden: .unauthorized
+            case .unknownSpace, .noPack: .notFound
+            case .version: .incompatible
+            case .lineage, .epoch, .ahead, .diverged: .diverged
+            case .waiting: .offline
+            case .malformed: .invalid
+            case .tooLarge: .tooLarge
+            case .tooFast, .unavailable: .offline
+            case .full: .full
+            }
+        self.init(kind, refusal.message)
     }
 }
