@@ -11,7 +11,13 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
     ("DiarioCoreTests", ["DiarioCore"]),
     ("DiarioSchemaTests", ["DiarioCore", "DiarioSchema"]),
     ("DiarioStorageTests", ["DiarioCore", "DiarioStorage", "DiarioWeb"]),
-    ("DiarioWebTests", ["DiarioCore", "DiarioStorage", "DiarioWeb"]),
+    (
+        "DiarioWebTests",
+        [
+            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioLog", "DiarioEngine",
+            "DiarioHost", "DiarioWeb",
+        ] + rules
+    ),
     ("DiarioSQLiteTests", ["DiarioCore", "DiarioStorage", "DiarioSQLite"]),
     (
         "DiarioFormatTests",
@@ -140,12 +146,6 @@ let package = Package(
             dependencies: ["DiarioCore", "DiarioStorage", "DiarioFormat"]
         ),
         .target(
-            name: "DiarioWeb",
-            dependencies: ["DiarioCore", "DiarioStorage", "DiarioFormat", "DiarioFrames"],
-            // For wasm32 alone, in place of libraries.
-            exclude: ["C"]
-        ),
-        .target(
             name: "DiarioLog",
             dependencies: [
                 "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
@@ -207,6 +207,15 @@ let package = Package(
                 "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioSync",
                 "DiarioEngine", "DiarioHost", "DiarioServer", "CMicrohttpd",
             ] + rules
+        ),
+        .target(
+            name: "DiarioWeb",
+            dependencies: [
+                "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
+                "DiarioFrames", "DiarioLog", "DiarioSync", "DiarioEngine",
+            ] + rules,
+            // For wasm32 alone, in place of libraries.
+            exclude: ["C"]
         ),
         .executableTarget(
             name: "DiarioCLI",

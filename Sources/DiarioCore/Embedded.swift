@@ -22,7 +22,7 @@ package struct Mutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
 }
 
 /// The page's clock, which tells the milliseconds since some moment.
-@_extern(wasm, module: "env", name: "now")
+@_extern(wasm, module: "diario", name: "elapsed")
 @_extern(c)
 private func environmentNow() -> Double
 

@@ -34,6 +34,11 @@ enum ImportRules {
             "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
             "DiarioLog", "DiarioProjection", "DiarioTransport", "DiarioEngine",
         ],
+        // What an engine has of a page: files, and the calls of a worker.
+        "DiarioWeb": [
+            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioCrypto", "DiarioFormat",
+            "DiarioFrames", "DiarioLog", "DiarioSync", "DiarioEngine", "DiarioFish", "CWeb",
+        ],
         "DiarioFish": ["DiarioCore", "DiarioSchema"],
         // Made pictures and people, for programs that measure how good the rules are.
         "DiarioFishLab": ["DiarioCore", "DiarioSchema", "DiarioFish"],

@@ -7,8 +7,8 @@ enum PlacementRules {
     /// What a target compiles by itself.
     private static let compiled = [".swift", ".c", ".h", ".modulemap", ".S"]
 
-    /// A package of its own, which uses this one as somebody else would.
-    static let examples: Set = ["ExampleApp", "SixthApp"]
+    /// A package of its own, which uses this one as somebody else would; and what tools/web builds.
+    static let examples: Set = ["ExampleApp", "SixthApp", "Web", "WebVectors"]
 
     /// Every file stands in a target that uses it, or in one of the few other places.
     static func unusedFiles(_ files: [SourceFile], _ manifest: Manifest) -> [Finding] {

@@ -100,6 +100,7 @@ enum TypeRules {
         "DiarioFishLab": [[""], ["Simulating"], ["Scenes"]],
         "DiarioFormat": [[""], ["Blobs", "Blocks", "Columns", "Hashes", "Rows", "Wire"]],
         "DiarioHTTP": [[""], ["Server"], ["API"], ["Fish"]],
+        "DiarioWeb": [["Storage"], ["Page"], ["Boundary"]],
         "DiarioHost": [[""], ["Threads"], ["Folders"]],
         "DiarioLog": [
             // Segments are read through the files that all readers share, and hashed from there.

@@ -41,6 +41,12 @@ extension Command {
             ),
             .value("tls-cert FILE", "the certificate in PEM, with those that vouch for it", .file),
             .value("tls-key FILE", "its key in PEM, without a password", .file),
+            .value(
+                "web DIR",
+                "pages for browsers from there, in place of those beside the program",
+                .folder
+            ),
+            .flag("no-web", "no pages for browsers"),
             .choice(
                 "log",
                 ["quiet", "requests"],
@@ -72,7 +78,8 @@ struct ServeCommand {
 
     func run() throws {
         var configuration = try configuration()
-        let connectors = try App.connectors.compactMap { try $0.make(call) }
+        var connectors = try App.connectors.compactMap { try $0.make(call) }
+        if let shell = try shell() { connectors.append(shell) }
         let newerPacks = try newerPacks()
         // From here on a signal ends the server in good order.
         Interrupt.catchSignals()
@@ -164,6 +171,27 @@ struct ServeCommand {
         var configuration = HTTPServer.Configuration(host: address.host, port: address.port)
         configuration.certificate = try certificate()
         return configuration
+    }
+
+    /// The pages for browsers; nil if there are to be none.
+    private func shell() throws -> WebShell? {
+        guard !call.has("no-web") else {
+            guard call.value("web") == nil else {
+                throw Failure.usage("--web and --no-web exclude each other", in: call.command)
+            }
+            return nil
+        }
+        if let path = call.value("web") {
+            let shell = try WebShell(folder: path)
+            guard shell.isWhole else {
+                throw Failure.failed(
+                    "\(CellText.oneLine(path)) has no diario.js. Give the folder that tools/web "
+                        + "makes"
+                )
+            }
+            return shell
+        }
+        return try WebShell(folder: WebShell.ownFolder())
     }
 
     /// The certificate as its files are now; nil if there is to be none.

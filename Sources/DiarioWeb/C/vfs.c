@@ -9,6 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * What SQLite's file system asks of the directory, which is in Swift: the slot of a name, made if
+ * it `creates`; below 0 if there is none, or no room for one (`DIARIO_WEB_FULL`).
+ */
+enum { DIARIO_WEB_MISSING = -1, DIARIO_WEB_FULL = -2 };
+int diario_web_open_name(const char *name, int creates);
+void diario_web_close_name(int slot);
+/* True if the name was there. */
+int diario_web_remove_name(const char *name);
+int diario_web_has_name(const char *name);
+
 /* Regions of the index of a write-ahead log, 32 KiB each: a log of 8 GiB. */
 enum { regions_max = 512 };
 

@@ -42,6 +42,7 @@ package final class PooledDirectory: LogDirectory {
     package let isReadOnly = false
     /// A page does not tell one machine from another.
     package let machineID: [UInt8] = []
+    package let hasFewFiles = true
     private let state: Mutex<State>
     private let locks = Mutex<[String: PooledLock.Holding]>([:])
 
@@ -76,6 +77,29 @@ package final class PooledDirectory: LogDirectory {
             try state.open(path, access)
         }
         return PooledFile(node, at: path, in: self)
+    }
+
+    /// The same for SQLite, which writes to the slot itself as long as it has the file.
+    package func openSlot(
+        _ path: String,
+        _ access: FileAccess
+    ) throws(StorageError) -> (slot: Int, file: any LogFile) {
+        let file = try open(path, access)
+        let slot = state.withLock { $0.table.slots[path] }
+        guard let slot else { throw .notFound(path) }
+        return (slot, file)
+    }
+
+    /// Which file a name leads to; nil if to none.
+    package func identity(of path: String) -> FileIdentity? {
+        state.withLock { state in
+            state.nodes[path].map { node in
+                FileIdentity(
+                    inode: UInt64(node.slot),
+                    birthNanoseconds: Int64(clamping: node.birth)
+                )
+            }
+        }
     }
 
     package func exists(_ path: String) throws(StorageError) -> Bool {
@@ -207,7 +231,11 @@ extension PooledDirectory.State {
         try slots[last].sync()
         try slots[1 - last].truncate(to: 0)
         for (path, slot) in found.slots where slot != 0 {
-            nodes[path] = PooledDirectory.Node(slot: slot, file: slots[slot])
+            nodes[path] = PooledDirectory.Node(
+                slot: slot,
+                file: slots[slot],
+                birth: found.generation
+            )
         }
         let used = Set(found.slots.values)
         for slot in (NameTable.copyCount..<slots.count).reversed() where !used.contains(slot) {
@@ -236,7 +264,11 @@ extension PooledDirectory.State {
             changed.slots[path] = slot
             try change(to: changed, path)
             free.removeLast()
-            node = PooledDirectory.Node(slot: slot, file: slots[slot])
+            node = PooledDirectory.Node(
+                slot: slot,
+                file: slots[slot],
+                birth: table.generation
+            )
             nodes[path] = node
         }
         node.userCount += 1

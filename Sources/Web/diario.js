@@ -1,0 +1,340 @@
+// A diary in the browser: a replica of a space, recorded offline and synced later.
+//
+//     import { open } from "/diario.js";
+//     const diary = await open({ url: "/v1/spaces/home", token });
+
+import { DiarioError } from "./engine.js";
+
+export { DiarioError };
+
+/** Milliseconds after which a tab that has the diary and says nothing counts as busy. */
+const SILENCE = 2000;
+/** Calls that are not done twice. */
+const WRITING = new Set(["record", "run"]);
+
+/**
+ * Opens the diary of a space; the first time, its events are copied from the server.
+ *
+ * Several tabs may have it open: one of them has its files, and answers the others.
+ */
+export async function open(options) {
+  const diary = new Diary(options);
+  await diary.opened;
+  return diary;
+}
+
+/** The name of a replica in this browser: the address of its space. */
+const nameOf = (url) => encodeURIComponent(url.host + url.pathname);
+
+class Diary {
+  #worker;
+  #channel;
+  #name;
+  /** Calls that wait for an answer, by their numbers. */
+  #waiting = new Map();
+  #lastNumber = 0;
+  #leads = false;
+  #isClosed = false;
+  #live = new Set();
+  #listeners = new Set();
+  #tab = crypto.randomUUID();
+  #options;
+  opened;
+
+  constructor({ url, token, storage = "auto", onProgress }) {
+    const address = new URL(url, location.href);
+    this.#name = nameOf(address);
+    // In memory each tab has a replica of its own.
+    if (storage === "memory") this.#name += `:${this.#tab}`;
+    this.#options = { url: address.href.replace(/\/$/, ""), token, storage, name: this.#name };
+    this.#channel = new BroadcastChannel(`diario:${this.#name}`);
+    this.#channel.onmessage = ({ data }) => this.#hear(data);
+    this.opened = new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject, onProgress };
+    });
+    this.#start();
+    addEventListener("online", this.#online);
+    addEventListener("visibilitychange", this.#visibility);
+    // Another tab may have it.
+    this.#channel.postMessage({ asks: this.#tab });
+  }
+
+  #settle;
+
+  #start() {
+    this.#worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+    this.#worker.onmessage = ({ data }) => this.#take(data);
+    this.#worker.onerror = (event) => {
+      const message = event.message ?? "The worker ended.";
+      this.#fail(new DiarioError({ kind: "system", message }));
+    };
+    this.#worker.postMessage({ open: this.#options });
+  }
+
+  #online = () => this.#worker.postMessage({ online: true });
+  #visibility = () => {
+    if (document.visibilityState === "visible") this.#worker.postMessage({ online: true });
+    else if (this.#leads) this.#channel.postMessage({ offers: this.#tab });
+  };
+
+  /** A message of the own worker. */
+  #take(data) {
+    if (data.leads) {
+      this.#leads = true;
+      this.#settle.resolve();
+      this.#channel.postMessage({ leads: this.#tab });
+      this.#sendAgain();
+    } else if (data.failed) {
+      this.#fail(new DiarioError(data.failed));
+    } else if (data.news) {
+      this.#tell(data.news);
+      this.#channel.postMessage({ news: data.news });
+    } else if (data.closed) {
+      this.#worker.terminate();
+    } else {
+      this.#answer(data);
+    }
+  }
+
+  /** A message of another tab. */
+  #hear(data) {
+    if (this.#isClosed) return;
+    if (data.asks && this.#leads) {
+      this.#channel.postMessage({ leads: this.#tab });
+    } else if (data.leads) {
+      this.#settle.resolve();
+      this.#sendAgain();
+    } else if (data.offers && document.visibilityState === "visible") {
+      this.#channel.postMessage({ takes: this.#tab, from: data.offers });
+    } else if (data.takes && data.from === this.#tab && this.#leads) {
+      this.#handOver();
+    } else if (data.news) {
+      this.#tell(data.news);
+    } else if (data.call && this.#leads) {
+      this.#channel.postMessage({ heard: data.call.id });
+      this.#serve(data.call);
+    } else if (data.heard) {
+      const call = this.#waiting.get(data.heard);
+      if (call) call.isHeard = true;
+    } else if (data.answer) {
+      this.#answer(data.answer);
+    }
+  }
+
+  #serve(call) {
+    this.#waiting.set(call.id, { isForeign: true });
+    this.#worker.postMessage(call);
+  }
+
+  #answer({ id, result, error }) {
+    const call = this.#waiting.get(id);
+    if (!call) return;
+    this.#waiting.delete(id);
+    if (call.isForeign) {
+      this.#channel.postMessage({ answer: { id, result, error } });
+      return;
+    }
+    if (error) call.reject(new DiarioError(error));
+    else call.resolve(result);
+  }
+
+  /** Lets a tab that is seen have the diary. */
+  #handOver() {
+    this.#leads = false;
+    const worker = this.#worker;
+    worker.onmessage = ({ data }) => {
+      if (data.closed) worker.terminate();
+      else if (!data.news) this.#answer(data);
+    };
+    worker.postMessage({ close: true });
+    this.#start();
+  }
+
+  #fail(error) {
+    this.#settle.reject(error);
+    for (const [id, call] of this.#waiting) {
+      this.#waiting.delete(id);
+      if (!call.isForeign) call.reject(error);
+    }
+  }
+
+  // ---- Calls ----
+
+  #call(method, ...values) {
+    if (this.#isClosed) {
+      return Promise.reject(new DiarioError({ kind: "readOnly", message: "The diary is closed." }));
+    }
+    this.#lastNumber += 1;
+    const id = `${this.#tab}/${this.#lastNumber}`;
+    return new Promise((resolve, reject) => {
+      const call = { resolve, reject, message: { id, method, values }, isHeard: false };
+      this.#waiting.set(id, call);
+      this.#post(call);
+    });
+  }
+
+  #post(call) {
+    if (this.#leads) {
+      this.#worker.postMessage(call.message);
+      return;
+    }
+    this.#channel.postMessage({ call: call.message });
+    setTimeout(() => {
+      if (!this.#waiting.has(call.message.id) || call.isHeard || this.#leads) return;
+      this.#tell({ busy: true });
+    }, SILENCE);
+  }
+
+  /** Another tab has the diary now, or this one: what nobody answered is sent once more. */
+  #sendAgain() {
+    for (const [id, call] of this.#waiting) {
+      if (call.isForeign) continue;
+      if (!call.isHeard || !WRITING.has(call.message.method)) {
+        call.isHeard = false;
+        this.#post(call);
+      } else {
+        this.#waiting.delete(id);
+        const message = "The tab that had the diary ended meanwhile, so it is not known whether "
+          + "this was recorded. Look for it before you record it again.";
+        call.reject(new DiarioError({ kind: "busy", message }));
+      }
+    }
+  }
+
+  // ---- What changes ----
+
+  #tell(news) {
+    if (news.copying) this.#settle.onProgress?.(news.copying);
+    if (news.tables) for (const live of this.#live) live.changed(news.tables);
+    for (const listener of this.#listeners) listener(news);
+  }
+
+  /** Calls `listener` with what happens: changes of tables, of the sync, and what went wrong. */
+  on(listener) {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  // ---- Recording ----
+
+  /** Records an event; resolves with its origin once it is durable. */
+  async record(type, payload, { subject, at, actor } = {}) {
+    const [origin] = await this.#call("record", [line({ type, payload, subject, at, actor })]);
+    return { origin };
+  }
+
+  /** Records events together: all of them or none. */
+  async batch(events) {
+    const name = crypto.randomUUID();
+    return this.#call("record", events.map((event) => line({ ...event, batch: name })));
+  }
+
+  /** Calls a command of a pack, such as `fish.report.file`. */
+  run(name, input, { at, actor, language, dryRun } = {}) {
+    return this.#call("run", { name, input, at: text(at), actor, language, dryRun });
+  }
+
+  /** Calls a view of a pack: a calculation that records nothing. */
+  async view(name, input, { language } = {}) {
+    return (await this.#call("run", { name, input, language })).result;
+  }
+
+  // ---- Asking ----
+
+  /** The rows of a query of a pack. */
+  async query(query, parameters = {}, { bigint = false } = {}) {
+    return (await this.#call("ask", { query, parameters, bigint })).rows;
+  }
+
+  /** The rows of a SELECT over the read models of all packs. */
+  async sql(sql, parameters = {}, { bigint = false } = {}) {
+    return (await this.#call("ask", { sql, parameters, bigint })).rows;
+  }
+
+  /** Gives the rows of a query now, and again each time a table changes that it was read from. */
+  live(query, parameters, take, failed = () => {}) {
+    const pack = query.includes(".") ? query.split(".")[0] : undefined;
+    let tables = [];
+    let isAsking = false;
+    let isStale = false;
+    const live = {
+      changed: (news) => {
+        const packs = pack ? [pack] : Object.keys(news);
+        const names = packs.flatMap((name) => news[name] ?? []);
+        if (names.includes("*") || names.some((name) => tables.includes(name))) ask();
+      },
+    };
+    const ask = async () => {
+      isStale = isAsking;
+      if (isAsking) return;
+      isAsking = true;
+      try {
+        const answer = await this.#call("ask", { query, parameters });
+        tables = answer.tables;
+        if (this.#live.has(live)) take(answer.rows);
+      } catch (error) {
+        failed(error);
+      }
+      isAsking = false;
+      if (isStale && this.#live.has(live)) ask();
+    };
+    this.#live.add(live);
+    ask();
+    return () => this.#live.delete(live);
+  }
+
+  // ---- The replica ----
+
+  status() {
+    return this.#call("status");
+  }
+
+  /** The packs in use, with their commands, views and queries. */
+  declared() {
+    return this.#call("declared");
+  }
+
+  /** Own events that the server refused. */
+  inbox() {
+    return this.#call("inbox");
+  }
+
+  sync() {
+    return this.#call("sync");
+  }
+
+  /** Reads and checks everything. */
+  verify() {
+    return this.#call("verify");
+  }
+
+  async close() {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    removeEventListener("online", this.#online);
+    removeEventListener("visibilitychange", this.#visibility);
+    this.#live.clear();
+    this.#fail(new DiarioError({ kind: "readOnly", message: "The diary is closed." }));
+    await new Promise((resolve) => {
+      this.#worker.onmessage = ({ data }) => data.closed && resolve();
+      this.#worker.postMessage({ close: true });
+    });
+    this.#worker.terminate();
+    this.#channel.close();
+  }
+}
+
+const text = (at) => (at instanceof Date ? at.toISOString() : at);
+
+/** A line of JSON as events are imported; BigInt is written as a number. */
+function line(event) {
+  const numbers = [];
+  const mark = `#${crypto.randomUUID()}#`;
+  const json = JSON.stringify({ ...event, at: text(event.at) }, (_, value) => {
+    if (typeof value !== "bigint") return value;
+    numbers.push(value);
+    return mark;
+  });
+  // The marks come in the order in which they were put.
+  return numbers.length === 0 ? json : json.replaceAll(`"${mark}"`, () => `${numbers.shift()}`);
+}

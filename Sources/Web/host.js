@@ -1,0 +1,395 @@
+// The replica in the worker that owns it: calls of pages, syncs, and what the log has to do.
+
+import { DiarioError, Engine, MemorySlot, readJSON } from "./engine.js";
+
+/** Milliseconds of a step: messages are answered between two. */
+const STEP = 30;
+/** Slots that are kept free, and those that are opened when fewer are. */
+const FREE_MIN = 24;
+const GROWTH = 32;
+const FIRST_COUNT = 128;
+/** Seconds that a server is asked to wait for news. */
+const NEWS_WAIT = 50;
+const MESSAGE = "application/vnd.diario.message";
+
+/** Lets messages come in: sooner than a timer, which waits four milliseconds. */
+function breathe() {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(0);
+  });
+}
+
+const pause = (milliseconds, signal) =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+
+/** One replica: its engine, its files and its sync. */
+export class Host {
+  #engine;
+  #folder;
+  #options;
+  #about;
+  #replica;
+  #head = 0;
+  #isClosed = false;
+  #isResting = false;
+  #sync = { state: "idle" };
+  #syncing;
+  #wake = new AbortController();
+  #notify;
+
+  /**
+   * `url` and `token` lead to the space of the server; `folder` is a SlotFolder, or missing for a
+   * replica in memory; `notify` is told what changed.
+   */
+  constructor({ module, folder, url, token, notify = () => {} }) {
+    this.#options = { module, url, token };
+    this.#folder = folder;
+    this.#notify = notify;
+  }
+
+  // ---- Opening ----
+
+  /** Opens the replica, or copies the space of the server first. */
+  async open(progress = () => {}) {
+    const slots = this.#folder
+      ? await this.#folder.openUpTo(FIRST_COUNT)
+      : Array.from({ length: FIRST_COUNT }, () => new MemorySlot());
+    this.#engine = new Engine(this.#options.module, slots);
+    this.#engine.takePool();
+    this.#about = this.#engine.call("about");
+    try {
+      this.#take(this.#engine.call("open"));
+    } catch (error) {
+      if (error.kind !== "notFound") throw error;
+      await this.#copy(progress);
+      this.#take(this.#engine.call("open"));
+    }
+    this.#rest();
+  }
+
+  #take({ replica, head }) {
+    this.#replica = replica;
+    this.#head = head;
+  }
+
+  /** Takes the space of the server: its segments as they lie, and what is in none. */
+  async #copy(progress) {
+    const listed = async () => {
+      const reply = await this.#fetch("/segments", { headers: { accept: "application/json" } });
+      if (reply.status !== 200) throw await this.#refused(reply);
+      return new Uint8Array(await reply.arrayBuffer());
+    };
+    const job = this.#engine.begin("copy", await listed());
+    while (this.#engine.step(job, STEP)) {
+      const told = JSON.parse(this.#engine.text());
+      if (told.action === "list") {
+        this.#engine.call("copy.listing", await listed());
+      } else if (told.action === "fetch") {
+        await this.#fetchPart(told);
+      } else if (told.action === "send") {
+        const answer = await this.#send(this.#engine.callBytes("copy.request"));
+        this.#engine.call("copy.answer", answer);
+      } else {
+        progress(told);
+        await breathe();
+      }
+      await this.#makeRoom();
+    }
+  }
+
+  async #fetchPart({ name, size, first, last }) {
+    const isWhole = first === 0 && last === size - 1;
+    const headers = { accept: "application/octet-stream" };
+    if (!isWhole) headers.range = `bytes=${first}-${last}`;
+    const reply = await this.#fetch(`/segments/${name}`, { headers });
+    if (reply.status === 404) {
+      this.#engine.call("copy.skip");
+      return;
+    }
+    if (reply.status !== (isWhole ? 200 : 206)) throw await this.#refused(reply);
+    this.#engine.call("copy.part", new Uint8Array(await reply.arrayBuffer()));
+  }
+
+  // ---- The server ----
+
+  async #fetch(path, options = {}) {
+    const headers = {
+      authorization: `Bearer ${this.#options.token}`,
+      "diario-packs": String(this.#about.packs),
+      ...options.headers,
+    };
+    if (this.#replica) headers["diario-replica"] = this.#replica;
+    // Never from a cache: what a server says now is asked for.
+    return fetch(this.#options.url + path, { ...options, headers, cache: "no-store" });
+  }
+
+  /** The answer to a message, as the engine takes it: its head, a zero byte, its body. */
+  async #send(body) {
+    const reply = await this.#fetch("/sync", {
+      method: "POST",
+      headers: { accept: MESSAGE, "content-type": MESSAGE },
+      body,
+    });
+    return this.#told(reply, await reply.arrayBuffer());
+  }
+
+  #told(reply, body) {
+    const head = new TextEncoder().encode(
+      JSON.stringify({
+        status: reply.status,
+        headers: Object.fromEntries(reply.headers),
+        server: new URL(this.#options.url).host,
+      }),
+    );
+    const told = new Uint8Array(head.length + 1 + body.byteLength);
+    told.set(head);
+    told.set(new Uint8Array(body), head.length + 1);
+    return told;
+  }
+
+  /** Why the server refuses something that is no message. */
+  async #refused(reply) {
+    const refusal = this.#engine.call("refusal", this.#told(reply, await reply.arrayBuffer()));
+    return new DiarioError(refusal);
+  }
+
+  /** Keeps the replica in sync until it is closed. */
+  connect() {
+    this.#syncing ??= Promise.all([this.#keepSynced(), this.#listen()]);
+  }
+
+  async #keepSynced() {
+    while (!this.#isClosed) {
+      let next;
+      try {
+        next = this.#engine.call("sync.next");
+      } catch (error) {
+        this.#note({ state: "paused", lastError: error.message });
+        return;
+      }
+      if (next.action === "send") {
+        await this.#exchange();
+      } else if (next.action === "rest") {
+        this.#note({ state: "idle" });
+        await this.#sleep(60_000);
+      } else if (next.action === "wait") {
+        const state = navigator.onLine === false ? "offline" : "waiting";
+        this.#note({ state, lastError: next.message });
+        await this.#sleep(next.milliseconds);
+      } else {
+        this.#note({ state: "paused", lastError: next.message });
+        await this.#sleep(Infinity);
+      }
+    }
+  }
+
+  async #exchange() {
+    try {
+      const answer = await this.#send(this.#engine.callBytes("sync.request"));
+      if (this.#isClosed) return;
+      const before = this.#head;
+      this.#take(this.#engine.call("sync.answer", answer));
+      await this.#makeRoom();
+      if (this.#head !== before) await this.#tellChanges();
+      this.#rest();
+    } catch (error) {
+      if (this.#isClosed) return;
+      if (error instanceof DiarioError) throw error;
+      const message = `The server cannot be reached (${error.message}).`;
+      this.#engine.call("sync.failed", { message });
+    }
+  }
+
+  /** Waits for news of others by long polls. */
+  async #listen() {
+    let failures = 0;
+    while (!this.#isClosed) {
+      try {
+        const path = `/head?after=${this.#head}&wait=${NEWS_WAIT}`;
+        const reply = await this.#fetch(path, { headers: { accept: "application/json" } });
+        if (reply.status !== 200 && reply.status !== 204) throw new Error(`status ${reply.status}`);
+        failures = 0;
+        if (reply.status === 200) {
+          const { head } = await reply.json();
+          if (head > this.#head) this.heardOfNews();
+          // Until that is here, the server would answer the same at once.
+          for (let i = 0; i < 50 && head > this.#head; i += 1) await pause(20);
+        }
+      } catch {
+        failures += 1;
+        await pause(Math.min(60_000, 500 * 2 ** failures) * (0.5 + Math.random() / 2));
+      }
+    }
+  }
+
+  /** There may be something to send or to fetch. */
+  heardOfNews() {
+    if (this.#isClosed || !this.#engine) return;
+    this.#engine.call("sync.news");
+    this.#wakeUp();
+  }
+
+  #wakeUp() {
+    this.#wake.abort();
+    this.#wake = new AbortController();
+  }
+
+  async #sleep(milliseconds) {
+    const { signal } = this.#wake;
+    await (Number.isFinite(milliseconds)
+      ? pause(milliseconds, signal)
+      : new Promise((resolve) => signal.addEventListener("abort", resolve)));
+  }
+
+  #note(sync) {
+    const isNew = sync.state !== this.#sync.state || sync.lastError !== this.#sync.lastError;
+    this.#sync = sync;
+    if (isNew) this.#notify({ sync });
+  }
+
+  // ---- Work in steps ----
+
+  /** Does something to its end; what it tells goes to `take`. */
+  async #work(name, input, take = () => {}, signal) {
+    const job = this.#engine.begin(name, input);
+    for (;;) {
+      if (signal?.aborted || this.#isClosed) {
+        this.#engine.cancel(job);
+        throw new DiarioError({ kind: "system", message: "It was ended before it was done." });
+      }
+      const isMore = this.#engine.step(job, STEP);
+      const text = this.#engine.text();
+      if (text !== "") take(text);
+      if (!isMore) return;
+      await this.#makeRoom();
+      await breathe();
+    }
+  }
+
+  /** Hashes and seals what is due, between calls. */
+  async #rest() {
+    if (this.#isResting) return;
+    this.#isResting = true;
+    try {
+      await breathe();
+      await this.#work("rest", "");
+    } catch (error) {
+      if (!this.#isClosed) this.#notify({ problem: error.message });
+    } finally {
+      this.#isResting = false;
+    }
+  }
+
+  async #makeRoom() {
+    if (this.#engine.freeCount >= FREE_MIN) return;
+    if (!this.#folder) {
+      this.#engine.addSlots(Array.from({ length: GROWTH }, () => new MemorySlot()));
+      return;
+    }
+    const first = this.#folder.count;
+    this.#engine.addSlots(await this.#folder.openUpTo(first + GROWTH, first));
+  }
+
+  async #tellChanges() {
+    await this.#work("follow", "");
+    const tables = this.#engine.call("changed");
+    if (tables && Object.keys(tables).length > 0) this.#notify({ tables });
+  }
+
+  // ---- What pages call ----
+
+  async record(lines) {
+    await this.#makeRoom();
+    const { origins } = this.#engine.call("record", lines.join("\n"));
+    this.#recorded();
+    return origins;
+  }
+
+  async run(call) {
+    await this.#work("follow", "");
+    await this.#makeRoom();
+    const answer = this.#engine.call("run", call);
+    if (answer.events.length > 0) this.#recorded();
+    return answer;
+  }
+
+  #recorded() {
+    this.heardOfNews();
+    this.#rest();
+    this.#tellChanges().catch((error) => this.#notify({ problem: error.message }));
+  }
+
+  /** Rows of a query or of SQL: `{columns, tables, rows}`, where a row is an object. */
+  async ask(question, signal) {
+    let head;
+    const rows = [];
+    const take = (text) => {
+      if (!head) {
+        head = JSON.parse(text);
+        return;
+      }
+      for (const line of text.split("\n")) {
+        if (line !== "") rows.push(readJSON(line, question.bigint));
+      }
+    };
+    await this.#work("ask", question, take, signal);
+    return { ...head, rows };
+  }
+
+  status() {
+    const saved = this.#folder ? "opfs" : "no";
+    const { state: sync, lastError } = this.#sync;
+    return { ...this.#engine.call("status"), saved, sync, ...(lastError && { lastError }) };
+  }
+
+  declared() {
+    return this.#engine.call("declared");
+  }
+
+  inbox() {
+    return this.#engine.call("inbox").batches;
+  }
+
+  async verify() {
+    let last;
+    await this.#work("verify", "", (text) => {
+      last = text;
+    });
+    return JSON.parse(last);
+  }
+
+  /** Syncs until nothing is left to exchange. */
+  async sync() {
+    this.heardOfNews();
+    for (;;) {
+      await pause(10);
+      const { state, lastError: message } = this.#sync;
+      if (state === "paused") throw new DiarioError({ kind: "unauthorized", message });
+      if (message) throw new DiarioError({ kind: "offline", message });
+      if (state === "idle" && this.status().pending === 0) return this.status();
+    }
+  }
+
+  /** Ends the use of it; all that was recorded is durable already. */
+  close() {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#wakeUp();
+    try {
+      this.#engine?.call("close");
+    } finally {
+      this.#engine?.release();
+    }
+  }
+}

@@ -1,0 +1,83 @@
+// The worker of a tab. It waits for the lock of the replica, and has the engine while it holds it.
+
+import { DiarioError } from "./engine.js";
+import { Host } from "./host.js";
+import { canKeepFiles, SlotFolder } from "./slots.js";
+
+let host;
+let letGo;
+
+const told = (error) => ({
+  kind: "system",
+  message: error.message,
+  ...(error instanceof DiarioError ? { ...error } : {}),
+});
+
+/** Compiles the module while it comes, and takes it for damaged if it is not whole. */
+async function compiled() {
+  const reply = await fetch(new URL("./diario.wasm", import.meta.url));
+  if (!reply.ok) {
+    throw new Error(`The engine cannot be loaded (status ${reply.status}). Reload this page.`);
+  }
+  try {
+    return await WebAssembly.compileStreaming(reply);
+  } catch (error) {
+    throw new Error(`The engine cannot be used (${error.message}). Reload this page.`);
+  }
+}
+
+async function lead({ url, token, storage, name }) {
+  const isKept = storage !== "memory" && (await canKeepFiles());
+  if (storage === "opfs" && !isKept) {
+    throw new DiarioError({
+      kind: "system",
+      message: "This browser keeps no files for this page: it is a private window, or not HTTPS.",
+    });
+  }
+  const [module, folder] = await Promise.all([
+    compiled(),
+    isKept ? SlotFolder.open("diario", name) : undefined,
+  ]);
+  host = new Host({ module, folder, url, token, notify: (news) => postMessage({ news }) });
+  await host.open((progress) => postMessage({ news: { copying: progress } }));
+  host.connect();
+}
+
+/** Leads once nobody else does, until `letGo` is called. */
+function elect(options) {
+  navigator.locks.request(`diario:${options.name}`, async () => {
+    try {
+      await lead(options);
+      postMessage({ leads: true });
+    } catch (error) {
+      postMessage({ failed: told(error) });
+      return;
+    }
+    await new Promise((resolve) => {
+      letGo = resolve;
+    });
+  });
+}
+
+async function call({ id, method, values }) {
+  try {
+    if (!host) {
+      throw new DiarioError({ kind: "busy", message: "This tab does not have the diary." });
+    }
+    postMessage({ id, result: await host[method](...values) });
+  } catch (error) {
+    postMessage({ id, error: told(error) });
+  }
+}
+
+onmessage = ({ data }) => {
+  if (data.open) elect(data.open);
+  else if (data.method) call(data);
+  else if (data.online) host?.heardOfNews();
+  else if (data.close) {
+    host?.close();
+    host = undefined;
+    letGo?.();
+    postMessage({ closed: true });
+  }
+};

@@ -1,0 +1,168 @@
+import DiarioCore
+import DiarioEngine
+import DiarioFish
+import DiarioHost
+import DiarioLog
+import DiarioSchema
+import DiarioStorage
+import DiarioTestSupport
+import DiarioWeb
+import Synchronization
+import Testing
+
+/// What a worker asks of the engine, in the pool of a page; read models are in a folder, where
+/// SQLite finds them here.
+@Suite struct PageTests {
+    private final class Clock: TimeSource {
+        var now: Timestamp { Timestamp(milliseconds: 1_795_000_000_000) }
+    }
+
+    private final class Chance: EntropySource {
+        private let random = Mutex(SeededRandom(seed: 47))
+
+        func next() -> UInt64 { random.withLock { $0.next() } }
+    }
+
+    private static func pool(_ disk: CrashDisk, _ count: Int = 64) throws -> PooledDirectory {
+        let pool = try PooledDirectory((0..<count).map { try disk.open("\($0)", .create) })
+        try disk.syncDirectory("")
+        return pool
+    }
+
+    /// A page with a space that uses these packs.
+    private static func page(
+        _ packs: [String],
+        on pool: PooledDirectory,
+        _ folder: borrowing TemporaryFolder
+    ) throws -> Page {
+        try LogStore.create(in: pool)
+        let surroundings = Surroundings(time: Clock(), entropy: Chance(), helper: PageHelper())
+        let store = try Space.openStore(pool, access: .readWrite, surroundings)
+        let packs = try PackSource.load(names: packs, own: [])
+        try Space.make(in: store, packs: packs).close()
+        return try page(on: pool, folder)
+    }
+
+    private static func page(
+        on pool: PooledDirectory,
+        _ folder: borrowing TemporaryFolder
+    ) throws -> Page {
+        let models = try POSIXDirectory(path: folder.path, access: .readWrite)
+        return Page(pool, time: Clock(), entropy: Chance(), domains: [Fish.domain]) {
+            ModelFolder(models, of: $0)
+        }
+    }
+
+    private static func call(_ page: Page, _ name: String, _ input: String = "") throws -> JSON {
+        let answer = try page.call(name, Array(input.utf8))
+        return answer.isEmpty ? .null : try JSON.parse(answer).value
+    }
+
+    /// Work to its end, a piece in each step.
+    private static func work(
+        _ page: Page,
+        _ name: String,
+        _ input: String = ""
+    ) throws -> [String] {
+        let job = try page.begin(name, Array(input.utf8))
+        var told: [String] = []
+        while true {
+            switch try job.step({ true }) {
+            case .more(let bytes): told.append(String(decoding: bytes, as: UTF8.self))
+            case .end(let bytes):
+                told.append(String(decoding: bytes, as: UTF8.self))
+                return told.filter { !$0.isEmpty }
+            }
+        }
+    }
+
+    private static let weight =
+        #"{"type":"meals.weight.recorded","actor":"u1","payload":"#
+        + #"{"day":"2026-05-04","weightG":71500,"source":"manual"}}"#
+
+    @Test func aSpaceIsOpenedRecordedToAndAsked() throws {
+        let (disk, folder) = (CrashDisk(machineID: "test"), try TemporaryFolder())
+        let page = try Self.page(["meals"], on: Self.pool(disk), folder)
+        #expect(try Self.call(page, "open").member("pending") != nil)
+        let recorded = try Self.call(page, "record", Self.weight + "\n" + Self.weight)
+        guard case .array(let origins)? = recorded.member("origins")?.item.value else {
+            Issue.record("no origins")
+            return
+        }
+        #expect(origins.count == 2)
+        let rows = try Self.work(page, "ask", #"{"sql":"SELECT count(*) AS n FROM weight"}"#)
+        #expect(rows.last == "{\"n\":2}\n")
+        #expect(rows.first?.contains(#""columns":["n"]"#) == true)
+        #expect(try Self.work(page, "verify").last?.contains(#""ok":true"#) == true)
+        #expect(try Self.work(page, "rest").isEmpty)
+        // What is durable is there after a crash, by another engine.
+        _ = try Self.call(page, "close")
+        #expect(throws: DiarioError.self) { try Self.call(page, "status") }
+        var random = SeededRandom(seed: 1)
+        disk.crash(using: &random)
+        let again = try Self.page(on: Self.pool(disk), folder)
+        let events = try Self.call(again, "open").member("events")?.item.value
+        #expect(events?.asWritten == Array("2".utf8))
+    }
+
+    @Test func aPackIsOneFile() throws {
+        let (disk, folder) = (CrashDisk(machineID: "test"), try TemporaryFolder())
+        let pool = try Self.pool(disk)
+        let page = try Self.page(["fish"], on: pool, folder)
+        let fish = try #require(
+            try pool.list(LogPaths.packs).first {
+                (try? pool.list(LogPaths.packs + "/" + $0)) == nil
+            }
+        )
+        #expect(pool.freeCount > 40)
+        let path = LogPaths.packs + "/" + fish
+        var bytes = try Files.contents(of: path, in: pool, sizeMax: 1 << 24)
+        bytes[bytes.count / 2] ^= 1
+        try Files.replace(path, with: bytes, in: pool)
+        do {
+            _ = try Self.call(page, "open")
+            Issue.record("a damaged pack was read")
+        } catch let error as DiarioError {
+            #expect(error.kind == .corrupt && error.message.contains(fish))
+        }
+    }
+
+    @Test func commandsAndViewsAreRun() throws {
+        let (disk, folder) = (CrashDisk(machineID: "test"), try TemporaryFolder())
+        let page = try Self.page(["fish"], on: Self.pool(disk), folder)
+        _ = try Self.call(page, "open")
+        let call =
+            #"{"name":"fish.preference.set","input":{"key":"language","value":"it"},"#
+            + #""actor":"u1"}"#
+        #expect(try Self.call(page, "run", call).member("events") != nil)
+        let wrong =
+            #"{"name":"fish.preference.set","input":{"key":"language","value":"xx"},"#
+            + #""actor":"u1","language":"en"}"#
+        do {
+            _ = try Self.call(page, "run", wrong)
+            Issue.record("there is no such language")
+        } catch let error as DiarioError {
+            #expect(error.kind == .rule)
+            let json = try JSON.parse(error.json).value
+            #expect(json.member("kind")?.item.value.asWritten == Array("\"rule\"".utf8))
+            #expect(json.member("remedy") != nil)
+        }
+        let declared = String(decoding: try page.call("declared", []), as: UTF8.self)
+        #expect(declared.contains("fish.report.file") && declared.contains("would-change"))
+    }
+
+    /// Nothing that a page passes on makes the engine trap.
+    @Test(arguments: [
+        ("open", "[]"), ("open", "{"), ("record", "{"), ("record", "\u{0}"), ("run", ""),
+        ("run", "{}"), ("run", #"{"name":7}"#), ("run", #"{"name":"fish.nothing"}"#),
+        ("run", #"{"name":"","at":"then"}"#), ("permit", #"{"rights":[1]}"#), ("nothing", "{}"),
+        ("sync.answer", "{}"), ("sync.failed", "{}"), ("refusal", "{\"status\":\"x\"}"),
+        ("refusal", "{\"status\":200,\"server\":\"s\"}"), ("copy.part", "x"),
+    ])
+    func wrongInputIsAnError(name: String, input: String) throws {
+        let (disk, folder) = (CrashDisk(machineID: "test"), try TemporaryFolder())
+        let page = try Self.page(["meals"], on: Self.pool(disk), folder)
+        if name != "open" { _ = try Self.call(page, "open") }
+        #expect(throws: DiarioError.self) { try page.call(name, Array(input.utf8)) }
+    }
+}

@@ -1,0 +1,259 @@
+"""The diary in a real browser: records offline, syncs, and loses nothing when it is killed.
+
+Needs the pages of tools/web, Chromium, and playwright, which drives it.
+"""
+
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import time
+
+from playwright.sync_api import sync_playwright
+
+from diario_program import Diario, Failed, main, require, wait_for, weight
+from diario_program.serving import Server
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+WEB = ROOT / ".build" / "web"
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+KILLS = int(os.environ.get("DIARIO_KILLS", "5"))
+WAIT = 30_000
+
+# What tests do in a page; `diary` stays there between two of them.
+OPEN = """async ([url, token, storage]) => {
+    const { open } = await import("/diario.js");
+    const began = performance.now();
+    window.diary = await open({ url, token, storage });
+    window.days = { first: "2026-01-01", last: "2026-12-31" };
+    return performance.now() - began;
+}"""
+RECORD = """async (numbers) => {
+    const told = [];
+    for (const number of numbers) {
+        const payload = { day: "2026-03-02", weightG: number, source: "manual" };
+        const { origin } = await diary.record("meals.weight.recorded", payload, { actor: "u1" });
+        told.push(origin);
+    }
+    return told;
+}"""
+FAILS = """async ([method, ...values]) => {
+    try {
+        await diary[method](...values);
+        return null;
+    } catch (error) {
+        return { name: error.constructor.name, kind: error.kind, message: error.message };
+    }
+}"""
+
+
+class Browser:
+    """Chromium with a profile that stays when it is killed."""
+
+    def __init__(self, play, profile, address):
+        self.play = play
+        self.profile = profile
+        self.address = address
+        self.context = None
+
+    def start(self):
+        self.context = self.play.chromium.launch_persistent_context(
+            str(self.profile), executable_path=shutil.which("chromium"), args=FLAGS)
+        self.context.set_default_timeout(WAIT)
+        self.foreign = []
+        self.context.on("request", self.note)
+        return self
+
+    def note(self, request):
+        """No request leaves the origin."""
+        if not request.url.startswith((self.address, "blob:", "data:")):
+            self.foreign.append(request.url)
+
+    def page(self):
+        page = self.context.new_page()
+        page.goto(f"{self.address}/healthz")
+        return page
+
+    def close(self):
+        self.context.close()
+        require(not self.foreign, f"requests left the origin: {self.foreign[:5]}")
+
+    def kill(self):
+        """All its processes at once, as when a phone's battery is empty."""
+        for process in pathlib.Path("/proc").iterdir():
+            if not process.name.isdecimal():
+                continue
+            try:
+                words = (process / "cmdline").read_bytes()
+                if str(self.profile).encode() in words:
+                    os.kill(int(process.name), signal.SIGKILL)
+            except OSError:
+                pass
+        try:
+            self.context.close()
+        except Exception:  # noqa: BLE001, whatever playwright says of a browser that is gone
+            pass
+
+
+def opened(page, url, token, storage="opfs"):
+    took = page.evaluate(OPEN, [url, token, storage])
+    return took
+
+
+def events_of(page):
+    return page.evaluate("diary.sql('SELECT weightG AS g FROM weight ORDER BY weightG')")
+
+
+def check_first_visit(browser, server, token, space):
+    """From the server's events to answers, and back."""
+    page = browser.page()
+    opened(page, server.url(), token)
+    require(len(events_of(page)) == 200, "the server's events are there", events_of(page)[:3])
+    status = page.evaluate("diary.status()")
+    require(status["saved"] == "opfs" and status["pending"] == 0 and "append" in status["rights"],
+            "the status", status)
+    origins = page.evaluate(RECORD, [90_001, 90_002])
+    require(len(set(origins)) == 2, "two events have two origins", origins)
+    wait_for(lambda: page.evaluate("diary.status()")["pending"] == 0, "a sync by itself")
+    told = json.loads(server.ask("GET", f"/v1/spaces/{space}", token).body)
+    require(told["head"] == page.evaluate("diary.status()")["head"], "the same head", told)
+    verified = page.evaluate("diary.verify()")
+    require(verified["ok"] and verified["root"], "it verifies", verified)
+    rows = page.evaluate("diary.query('weights', { user: 'u1', ...days })")
+    require([row["kg"] for row in rows] == [90.001, 90.002], "a query of the pack", rows)
+    big = page.evaluate("diary.sql('SELECT 9007199254740993 AS n').then((rows) => `${rows[0].n}`)")
+    require(big == "9007199254740993", "an integer beyond 2^53", big)
+    page.close()
+
+
+def check_errors(browser, server, token):
+    page = browser.page()
+    opened(page, server.url(), token)
+    for method, values, kind in [
+        ("record", ["meals.weight.recorded", {"day": "2026-03-02"}], "invalid"),
+        ("record", ["meals.nothing", {}], "invalid"),
+        ("query", ["nothing", {}], "notFound"),
+        ("sql", ["DELETE FROM weight"], "readOnly"),
+        ("run", ["meals.nothing", {}], "notFound"),
+    ]:
+        told = page.evaluate(FAILS, [method, *values])
+        require(told and told["name"] == "DiarioError" and told["kind"] == kind,
+                f"{method} is refused", told)
+    page.close()
+
+
+def check_tabs(browser, server, token):
+    """Two and three tabs have the same diary; the one that has its files may go."""
+    first = browser.page()
+    opened(first, server.url(), token)
+    second, third = browser.page(), browser.page()
+    for page in (second, third):
+        opened(page, server.url(), token)
+    count = len(events_of(third))
+    second.evaluate("""() => {
+        window.seen = [];
+        diary.live("weights", { user: "u1", ...days }, (rows) => seen.push(rows.length));
+    }""")
+    wait_for(lambda: second.evaluate("seen.length") > 0, "rows of a live query")
+    before = second.evaluate("seen.length")
+    third.evaluate(RECORD, [91_001])
+    wait_for(lambda: second.evaluate("seen.length") > before, "another tab hears of an event")
+    first.close()
+    require(len(events_of(second)) == count + 1, "the next tab has the files")
+    second.evaluate(RECORD, [91_002])
+    require(len(events_of(third)) == count + 2, "and the third one asks it")
+    second.close()
+    third.close()
+
+
+def check_offline(browser, server, token):
+    """Recorded without a network, and sent when there is one."""
+    page = browser.page()
+    opened(page, server.url(), token)
+    head = page.evaluate("diary.status()")["head"]
+    port = server.port
+    server.kill()
+    page.evaluate(RECORD, [92_001, 92_002, 92_003])
+    status = page.evaluate("diary.status()")
+    require(status["pending"] == 3 and status["head"] == head, "they are pending", status)
+    told = page.evaluate(FAILS, ["sync"])
+    require(told and told["kind"] == "offline", "a sync says why not", told)
+    server.port = port
+    server.start()
+    wait_for(lambda: page.evaluate("diary.status()")["pending"] == 0, "they are sent", 60)
+    page.close()
+
+
+def check_kills(browser, server, token):
+    """Killed in the middle of records: what was acknowledged is there."""
+    acknowledged = []
+    draw = random.Random(47)
+    for number in range(KILLS):
+        page = browser.page()
+        opened(page, server.url(), token)
+        found = {row["g"] for row in events_of(page)}
+        lost = [g for g in acknowledged if g not in found]
+        require(not lost, f"after {number} kills {len(lost)} are lost, such as {lost[:3]}")
+        page.expose_function("acknowledge", lambda number: acknowledged.append(number))
+        page.evaluate("""(start) => {
+            (async () => {
+                for (let g = start; ; g += 1) {
+                    const payload = { day: "2026-03-03", weightG: g, source: "manual" };
+                    await diary.record("meals.weight.recorded", payload, { actor: "u1" });
+                    acknowledge(g);
+                }
+            })();
+        }""", 100_000 + 10_000 * number)
+        end = time.monotonic() + draw.uniform(0.3, 1.5)
+        while time.monotonic() < end:
+            page.wait_for_timeout(50)
+        browser.kill()
+        browser.start()
+    page = browser.page()
+    opened(page, server.url(), token)
+    found = {row["g"] for row in events_of(page)}
+    require(set(acknowledged) <= found, f"lost: {sorted(set(acknowledged) - found)[:5]}")
+    require(page.evaluate("diary.verify()")["ok"], "it verifies")
+    page.close()
+    return len(acknowledged)
+
+
+def check_memory(browser, server, token):
+    page = browser.page()
+    opened(page, server.url(), token, "memory")
+    page.evaluate(RECORD, [93_001])
+    require(page.evaluate("diary.status()")["saved"] == "no", "it is not saved")
+    wait_for(lambda: page.evaluate("diary.status()")["pending"] == 0, "it syncs all the same")
+    page.close()
+
+
+def check(path, folder):
+    require((WEB / "diario.js").exists(), f"there are no pages in {WEB}: build them with tools/web")
+    diario = Diario(path, folder)
+    with Server(diario, folder / "served", "--web", str(WEB)) as server, \
+            sync_playwright() as play:
+        token = server.token("home", "read,append")
+        lines = "\n".join(weight(number) for number in range(200))
+        made = server.ask("POST", "/v1/spaces/home/events", token, lines.encode(),
+                          {"Content-Type": "application/x-ndjson"})
+        require(made.status == 201, "events are recorded", made)
+        browser = Browser(play, folder / "profile", f"http://127.0.0.1:{server.port}").start()
+        try:
+            check_first_visit(browser, server, token, "home")
+            check_errors(browser, server, token)
+            check_memory(browser, server, token)
+            check_tabs(browser, server, token)
+            check_offline(browser, server, token)
+            count = check_kills(browser, server, token)
+        finally:
+            browser.close()
+        require(server.stop() == 0, "the server ends with 0")
+    if count == 0:
+        raise Failed("nothing was recorded before a kill")
+    return f"{KILLS} kills, {count} events acknowledged before, none lost"
+
+
+if __name__ == "__main__":
+    main("browser.py", __doc__, check)
