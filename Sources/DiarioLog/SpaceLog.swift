@@ -20,6 +20,11 @@ package struct SpaceLog: Sendable {
         try shared.hashes.root(of: space, in: shared)
     }
 
+    /// Hashes events until `isOver`, for the next one who asks for the root; false once all are.
+    package func hashStep(isOver: () -> Bool) throws(LogError) -> Bool {
+        try shared.hashes.step(space, in: shared, isOver: isOver)
+    }
+
     /// Lets go of the positions up to `position`; they cannot be read here any more.
     package func release(upTo position: UInt64) throws(LogError) {
         try log.withWriter { (writer) throws(LogError) in

@@ -73,8 +73,8 @@ package struct FirstCopy: ~Copyable {
 
     /// How often a server may put segments together while they are copied.
     private static let listCountMax = 8
-    /// Positions whose tiles are made in one step.
-    private static let tileStep: UInt64 = 1 << 16
+    /// Bytes of a step for each position whose tiles are made in it.
+    private static let tileSize = 16
 
     package init(
         into store: LogStore,
@@ -125,7 +125,7 @@ package struct FirstCopy: ~Copyable {
         case .begin: do { return try beginFiles() } catch { throw DiarioError(error) }
         case .files: return try stepFiles(budget)
         case .segments: return try stepSegments(budget)
-        case .tiles: do { return try stepTiles() } catch { throw DiarioError(error) }
+        case .tiles: do { return try stepTiles(budget) } catch { throw DiarioError(error) }
         case .packs, .pack: do { return try nextPack() } catch { throw DiarioError(error) }
         case .pull: return try pull(at: now)
         case .stopped(let refusal): return .stop(refusal)
@@ -294,11 +294,12 @@ package struct FirstCopy: ~Copyable {
         return .step
     }
 
-    private mutating func stepTiles() throws(LogError) -> Action {
+    private mutating func stepTiles(_ budget: Int) throws(LogError) -> Action {
         let end = try store[space].status().sealedEnd
         let size = try store[space].proofs.tileSize()
         if size < end {
-            try store[space].proofs.extendTiles(to: min(end, size + Self.tileStep))
+            let count = UInt64(max(budget / Self.tileSize, 1))
+            try store[space].proofs.extendTiles(to: min(end, size + count))
         } else {
             stage = .packs
         }

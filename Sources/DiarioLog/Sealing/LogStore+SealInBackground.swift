@@ -1,4 +1,4 @@
-import DiarioCore
+package import DiarioCore
 import DiarioFormat
 import DiarioStorage
 import Synchronization
@@ -77,9 +77,11 @@ extension LogStore {
     private var current: LogSeal?
     private var isRelieving = false
 
-    package init(_ store: LogStore) {
+    /// With a space that may have had something due before the log was opened.
+    package init(_ store: LogStore, and space: SpaceID? = nil) {
         self.store = store
-        due = store.shared.sealing.takeDue()[...]
+        let due = store.shared.sealing.takeDue()
+        self.due = (due + [space].compactMap { $0 }.filter { !due.contains($0) })[...]
     }
 
     /// Goes on by about so many bytes of rows; false once nothing is due.

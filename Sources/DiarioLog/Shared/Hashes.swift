@@ -103,6 +103,24 @@ final class Hashes: Sendable {
         return try result.get()
     }
 
+    /// Hashes canonical events of a space until `isOver`; false once all are hashed.
+    func step(
+        _ space: SpaceID,
+        in store: LogShared,
+        isOver: () -> Bool
+    ) throws(LogError) -> Bool {
+        var result: Result<Bool, LogError> = .success(false)
+        state.withLock { state in
+            do throws(LogError) {
+                let range = try Self.hash(space, in: store, &state, isOver: isOver)
+                result = .success(range.size < store.index.withLock { $0[space].head })
+            } catch {
+                result = .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
     func root(of space: SpaceID, in store: LogShared) throws(LogError) -> Hash32 {
         let range = try range(of: space, in: store)
         return state.withLock { state in range.root(&state.hasher) }
@@ -115,7 +133,8 @@ final class Hashes: Sendable {
     private static func hash(
         _ id: SpaceID,
         in store: LogShared,
-        _ state: inout State
+        _ state: inout State,
+        isOver: () -> Bool = { false }
     ) throws(LogError) -> CompactRange {
         let known = state.ranges.removeValue(forKey: id)
         let due = store.index.withLock { $0.unhashed(of: id, behind: known?.size ?? 0) }
@@ -123,6 +142,10 @@ final class Hashes: Sendable {
         var range = known.map { $0.size >= due.stated.size ? $0 : due.stated } ?? due.stated
         var seeds = Seeds(store: store, space: id)
         for (run, writer) in due.runs {
+            if isOver() {
+                state.ranges[id] = range
+                return range
+            }
             if let writer {
                 try append(run, by: writer, of: id, in: store, to: &range, &seeds, &state)
                 continue
