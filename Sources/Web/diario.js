@@ -35,6 +35,7 @@ class Diary {
   #lastNumber = 0;
   #leads = false;
   #isClosed = false;
+  #isKept = false;
   #live = new Set();
   #listeners = new Set();
   #tab = crypto.randomUUID();
@@ -219,19 +220,35 @@ class Diary {
 
   /** Records an event; resolves with its origin once it is durable. */
   async record(type, payload, { subject, at, actor } = {}) {
-    const [origin] = await this.#call("record", [line({ type, payload, subject, at, actor })]);
+    const [origin] = await this.#write([line({ type, payload, subject, at, actor })]);
     return { origin };
   }
 
-  /** Records events together: all of them or none. */
+  /** Records events together, all of them or none; resolves with their origins. */
   async batch(events) {
     const name = crypto.randomUUID();
-    return this.#call("record", events.map((event) => line({ ...event, batch: name })));
+    return this.#write(events.map((event) => line({ ...event, batch: name })));
+  }
+
+  async #write(lines) {
+    const origins = await this.#call("record", lines);
+    this.#keep();
+    return origins;
+  }
+
+  /** Asks the browser once not to clear what is here when room gets scarce. */
+  #keep() {
+    if (this.#isKept) return;
+    this.#isKept = true;
+    navigator.storage?.persist?.();
   }
 
   /** Calls a command of a pack, such as `fish.report.file`. */
-  run(name, input, { at, actor, language, dryRun } = {}) {
-    return this.#call("run", { name, input, at: text(at), actor, language, dryRun });
+  async run(name, input, { at, actor, language, dryRun } = {}) {
+    const call = { name, input, at: text(at), actor, language, dryRun };
+    const answer = await this.#call("run", call);
+    if (answer.events.length > 0) this.#keep();
+    return answer;
   }
 
   /** Calls a view of a pack: a calculation that records nothing. */
@@ -285,13 +302,29 @@ class Diary {
 
   // ---- The replica ----
 
-  status() {
-    return this.#call("status");
+  /** Where it stands: `saved` is "opfs", or "no" in memory; `quota` and `usage` are bytes. */
+  async status() {
+    const [status, { quota, usage } = {}] = await Promise.all([
+      this.#call("status"),
+      navigator.storage?.estimate?.(),
+    ]);
+    return { ...status, quota, usage };
+  }
+
+  /** Events as lines of JSON, as `diario import` takes them; with `pending` what is only here. */
+  async export({ pending = false } = {}) {
+    const lines = await this.#call("export", { pending });
+    return new Blob([lines], { type: "application/x-ndjson" });
   }
 
   /** The packs in use, with their commands, views and queries. */
   declared() {
     return this.#call("declared");
+  }
+
+  /** How long the engine took at most for what, and its memory: for who measures. */
+  timings() {
+    return this.#call("timings");
   }
 
   /** Own events that the server refused. */

@@ -62,6 +62,9 @@ const RANDOM_MAX = 65536;
 export class Engine {
   #exports;
   #slots;
+  #names = new Map();
+  /** The longest call of each name, in milliseconds: nobody is answered meanwhile. */
+  longest = {};
 
   /** With a compiled module, and the slots that it may use. */
   constructor(module, slots) {
@@ -181,30 +184,46 @@ export class Engine {
     return this.raw("diario_pool_free");
   }
 
+  #timed(name, body) {
+    const began = performance.now();
+    try {
+      return this.#checked(body());
+    } finally {
+      const took = performance.now() - began;
+      if (took > (this.longest[name] ?? 0)) this.longest[name] = took;
+    }
+  }
+
   /** Something that is done at once; its answer as bytes. */
   callBytes(name, input = "") {
-    this.#checked(this.raw("diario_call", name, asInput(input)));
+    this.#timed(name, () => this.raw("diario_call", name, asInput(input)));
     return this.bytes();
   }
 
   /** The same, with an answer that is JSON. */
   call(name, input = "") {
-    this.#checked(this.raw("diario_call", name, asInput(input)));
+    this.#timed(name, () => this.raw("diario_call", name, asInput(input)));
     const text = this.text();
     return text === "" ? undefined : readJSON(text);
   }
 
   /** Begins something that takes several steps. */
   begin(name, input = "") {
-    return this.#checked(this.raw("diario_begin", name, asInput(input)));
+    const job = this.#timed(name, () => this.raw("diario_begin", name, asInput(input)));
+    this.#names.set(job, name);
+    return job;
   }
 
   /** Goes on with it; true if there is more to do. What it has to tell is in `text`. */
   step(job, milliseconds) {
-    return this.#checked(this.raw("diario_step", job, milliseconds)) === 1;
+    const name = this.#names.get(job);
+    const isMore = this.#timed(name, () => this.raw("diario_step", job, milliseconds)) === 1;
+    if (!isMore) this.#names.delete(job);
+    return isMore;
   }
 
   cancel(job) {
+    this.#names.delete(job);
     this.raw("diario_cancel", job);
   }
 

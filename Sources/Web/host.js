@@ -43,14 +43,17 @@ export class Host {
   #head = 0;
   #isClosed = false;
   #isResting = false;
+  /** What comes in a moment anyway. */
+  #planned = new Set();
   #sync = { state: "idle" };
   #syncing;
   #wake = new AbortController();
   #notify;
 
   /**
-   * `url` and `token` lead to the space of the server; `folder` is a SlotFolder, or missing for a
-   * replica in memory; `notify` is told what changed.
+   * `url` and `token` lead to the space of the server; `module` is the compiled engine, and
+   * `folder` a SlotFolder, or missing for a replica in memory: both may be promises. `notify` is
+   * told what changed.
    */
   constructor({ module, folder, url, token, notify = () => {} }) {
     this.#options = { module, url, token };
@@ -62,10 +65,8 @@ export class Host {
 
   /** Opens the replica, or copies the space of the server first. */
   async open(progress = () => {}) {
-    const slots = this.#folder
-      ? await this.#folder.openUpTo(FIRST_COUNT)
-      : Array.from({ length: FIRST_COUNT }, () => new MemorySlot());
-    this.#engine = new Engine(this.#options.module, slots);
+    const [module, slots] = await Promise.all([this.#options.module, this.#firstSlots()]);
+    this.#engine = new Engine(module, slots);
     this.#engine.takePool();
     this.#about = this.#engine.call("about");
     try {
@@ -76,6 +77,11 @@ export class Host {
       this.#take(this.#engine.call("open"));
     }
     this.#rest();
+  }
+
+  async #firstSlots() {
+    if (!this.#folder) return Array.from({ length: FIRST_COUNT }, () => new MemorySlot());
+    return (await this.#folder).openUpTo(FIRST_COUNT);
   }
 
   #take({ replica, head }) {
@@ -201,12 +207,15 @@ export class Host {
       const before = this.#head;
       this.#take(this.#engine.call("sync.answer", answer));
       await this.#makeRoom();
-      if (this.#head !== before) await this.#tellChanges();
+      if (this.#head !== before) this.#tellChanges();
       this.#rest();
     } catch (error) {
       if (this.#isClosed) return;
-      if (error instanceof DiarioError) throw error;
-      const message = `The server cannot be reached (${error.message}).`;
+      // Whatever it is, it is tried again later.
+      const message =
+        error instanceof DiarioError
+          ? error.message
+          : `The server cannot be reached (${error.message}).`;
       this.#engine.call("sync.failed", { message });
     }
   }
@@ -297,14 +306,19 @@ export class Host {
       this.#engine.addSlots(Array.from({ length: GROWTH }, () => new MemorySlot()));
       return;
     }
-    const first = this.#folder.count;
-    this.#engine.addSlots(await this.#folder.openUpTo(first + GROWTH, first));
+    const folder = await this.#folder;
+    const first = folder.count;
+    this.#engine.addSlots(await folder.openUpTo(first + GROWTH, first));
   }
 
   async #tellChanges() {
-    await this.#work("follow", "");
-    const tables = this.#engine.call("changed");
-    if (tables && Object.keys(tables).length > 0) this.#notify({ tables });
+    try {
+      await this.#work("follow", "");
+      const tables = this.#engine.call("changed");
+      if (tables && Object.keys(tables).length > 0) this.#notify({ tables });
+    } catch (error) {
+      if (!this.#isClosed) this.#notify({ problem: error.message });
+    }
   }
 
   // ---- What pages call ----
@@ -324,10 +338,20 @@ export class Host {
     return answer;
   }
 
+  /** Who records once records more: what follows comes a moment later, and once for all. */
   #recorded() {
-    this.heardOfNews();
-    this.#rest();
-    this.#tellChanges().catch((error) => this.#notify({ problem: error.message }));
+    this.#soon("changes", 10, () => this.#tellChanges());
+    this.#soon("sync", 40, () => this.heardOfNews());
+    this.#soon("rest", 200, () => this.#rest());
+  }
+
+  #soon(name, milliseconds, body) {
+    if (this.#planned.has(name)) return;
+    this.#planned.add(name);
+    setTimeout(() => {
+      this.#planned.delete(name);
+      if (!this.#isClosed) body();
+    }, milliseconds);
   }
 
   /** Rows of a query or of SQL: `{columns, tables, rows}`, where a row is an object. */
@@ -347,10 +371,17 @@ export class Host {
     return { ...head, rows };
   }
 
-  status() {
+  async status() {
+    // The root is asked for, and many hashes take long.
+    await this.#work("hash", "");
     const saved = this.#folder ? "opfs" : "no";
     const { state: sync, lastError } = this.#sync;
     return { ...this.#engine.call("status"), saved, sync, ...(lastError && { lastError }) };
+  }
+
+  /** The longest calls of the engine since it began, in milliseconds, by what they did. */
+  timings() {
+    return { longest: this.#engine.longest, memory: this.#engine.memorySize };
   }
 
   declared() {
@@ -359,6 +390,13 @@ export class Host {
 
   inbox() {
     return this.#engine.call("inbox").batches;
+  }
+
+  /** Events as lines of JSON: all, or with `pending` those that are only here. */
+  async export(options = {}) {
+    const parts = [];
+    await this.#work("export", options, (text) => parts.push(text));
+    return parts.join("");
   }
 
   async verify() {
@@ -377,7 +415,9 @@ export class Host {
       const { state, lastError: message } = this.#sync;
       if (state === "paused") throw new DiarioError({ kind: "unauthorized", message });
       if (message) throw new DiarioError({ kind: "offline", message });
-      if (state === "idle" && this.status().pending === 0) return this.status();
+      if (state !== "idle") continue;
+      const status = await this.status();
+      if (status.pending === 0) return status;
     }
   }
 

@@ -34,10 +34,9 @@ async function lead({ url, token, storage, name }) {
       message: "This browser keeps no files for this page: it is a private window, or not HTTPS.",
     });
   }
-  const [module, folder] = await Promise.all([
-    compiled(),
-    isKept ? SlotFolder.open("diario", name) : undefined,
-  ]);
+  // Both take their time, and side by side less of it.
+  const module = compiled();
+  const folder = isKept ? SlotFolder.open("diario", name) : undefined;
   host = new Host({ module, folder, url, token, notify: (news) => postMessage({ news }) });
   await host.open((progress) => postMessage({ news: { copying: progress } }));
   host.connect();

@@ -83,7 +83,7 @@ import Testing
     @Test func aSpaceIsOpenedRecordedToAndAsked() throws {
         let (disk, folder) = (CrashDisk(machineID: "test"), try TemporaryFolder())
         let page = try Self.page(["meals"], on: Self.pool(disk), folder)
-        #expect(try Self.call(page, "open").member("pending") != nil)
+        #expect(try Self.call(page, "open").member("replica") != nil)
         let recorded = try Self.call(page, "record", Self.weight + "\n" + Self.weight)
         guard case .array(let origins)? = recorded.member("origins")?.item.value else {
             Issue.record("no origins")
@@ -93,6 +93,9 @@ import Testing
         let rows = try Self.work(page, "ask", #"{"sql":"SELECT count(*) AS n FROM weight"}"#)
         #expect(rows.last == "{\"n\":2}\n")
         #expect(rows.first?.contains(#""columns":["n"]"#) == true)
+        let exported = try Self.work(page, "export", "{}").joined()
+        #expect(exported.split(separator: "\n").count == 2 && exported.contains("71500"))
+        #expect(try Self.work(page, "export", #"{"pending":true}"#).isEmpty)
         #expect(try Self.work(page, "verify").last?.contains(#""ok":true"#) == true)
         #expect(try Self.work(page, "rest").isEmpty)
         // What is durable is there after a crash, by another engine.
@@ -101,7 +104,8 @@ import Testing
         var random = SeededRandom(seed: 1)
         disk.crash(using: &random)
         let again = try Self.page(on: Self.pool(disk), folder)
-        let events = try Self.call(again, "open").member("events")?.item.value
+        _ = try Self.call(again, "open")
+        let events = try Self.call(again, "status").member("events")?.item.value
         #expect(events?.asWritten == Array("2".utf8))
     }
 

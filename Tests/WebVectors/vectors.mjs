@@ -119,7 +119,8 @@ function directories() {
         expect(code === 0, relative, engine.text());
       }
       try {
-        const status = engine.call("open", { space: space.id });
+        engine.call("open", { space: space.id });
+        const status = engine.call("status");
         const verified = finish(engine, "verify");
         const isRight = status.head === space.head && status.pending === space.pending
           && verified.ok && verified.root === space.root

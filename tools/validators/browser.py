@@ -186,6 +186,61 @@ def check_offline(browser, server, token):
     page.close()
 
 
+def check_hostile(browser, server, token):
+    """What comes in place of an answer harms nothing, and is told."""
+    page = browser.page()
+    opened(page, server.url(), token)
+    message = "application/vnd.diario.message"
+    answers = [
+        {"status": 200, "content_type": message, "body": b"\x00" * 4000},
+        {"status": 200, "content_type": message, "body": b"dmsg\x01" + b"\xff" * 200},
+        {"status": 200, "content_type": "text/html", "body": "<h1>Welcome to the hotel</h1>"},
+        {"status": 500, "content_type": "text/plain", "body": "no"},
+        {"status": 429, "headers": {"retry-after": "1"}, "body": ""},
+    ]
+    heard = []
+
+    def spoil(route):
+        heard.append(route.request.url)
+        route.fulfill(**answers[len(heard) % len(answers)])
+
+    browser.context.route("**/sync", spoil)
+    page.evaluate(RECORD, [94_001])
+    # Nothing is heard but while the page is asked.
+    wait_for(lambda: page.evaluate("1") and len(heard) >= len(answers), "it tries again", 90)
+    status = page.evaluate("diary.status()")
+    require(status["pending"] == 1 and status["lastError"], "it says what failed", status)
+    browser.context.unroute("**/sync")
+    page.evaluate("dispatchEvent(new Event('online'))")
+    wait_for(lambda: page.evaluate("diary.status()")["pending"] == 0, "then it syncs", 60)
+    require(page.evaluate("diary.verify()")["ok"], "it verifies")
+    page.close()
+
+
+def check_refused(browser, server):
+    """A token that may only read, and one that is revoked."""
+    reading = server.token("home", "read")
+    page = browser.page()
+    opened(page, server.url(), reading, "memory")
+    require(page.evaluate("diary.status()")["rights"] == ["read"], "its rights are known")
+    told = page.evaluate(FAILS, ["record", "meals.weight.recorded",
+                                 {"day": "2026-03-02", "weightG": 1, "source": "manual"}])
+    wait_for(lambda: told or page.evaluate("diary.status()")["sync"] == "paused",
+             "it is refused, here or by the server")
+    page.close()
+    page = browser.page()
+    told = page.evaluate("""async ([url]) => {
+        const { open } = await import("/diario.js");
+        try {
+            await open({ url, token: "wrong", storage: "memory" });
+        } catch (error) {
+            return { kind: error.kind, message: error.message };
+        }
+    }""", [server.url()])
+    require(told and told["kind"] == "unauthorized", "an unknown token", told)
+    page.close()
+
+
 def check_kills(browser, server, token):
     """Killed in the middle of records: what was acknowledged is there."""
     acknowledged = []
@@ -220,6 +275,37 @@ def check_kills(browser, server, token):
     return len(acknowledged)
 
 
+def check_readme(browser, server, token):
+    """The list of the README, in two tabs."""
+    block = (ROOT / "Sources/Web/README.md").read_text().split("```js tested\n")[1].split("```")[0]
+    block = block.replace('import { open } from', "const { open } = await import(").replace(
+        '"/diario.js";', '"/diario.js");')
+    pages = [browser.page(), browser.page()]
+    for page in pages:
+        page.evaluate("document.body.innerHTML = '<select id=list></select>'")
+        page.evaluate(f"async (token) => {{ {block} window.diary = diary; }}", token)
+    for page in pages:
+        wait_for(lambda: page.evaluate("document.querySelectorAll('option').length") >= 2,
+                 "both tabs show what both recorded")
+        require("78.4 kg" in page.evaluate("document.body.textContent"), "what was recorded")
+    for page in pages:
+        page.close()
+
+
+def check_export(browser, server, token, diario, folder):
+    """What a page exports, the program imports."""
+    page = browser.page()
+    opened(page, server.url(), token)
+    lines = page.evaluate("diary.export().then((blob) => blob.text())")
+    (folder / "exported.jsonl").write_text(lines)
+    diario.good("init", str(folder / "imported"), "--pack", "meals")
+    diario.good("-C", str(folder / "imported"), "import", str(folder / "exported.jsonl"))
+    count = diario.good("-C", str(folder / "imported"), "sql", "SELECT count(*) AS n FROM weight",
+                        "--json")
+    require(count.json[0]["n"] == len(events_of(page)), "as many are imported", count)
+    page.close()
+
+
 def check_memory(browser, server, token):
     page = browser.page()
     opened(page, server.url(), token, "memory")
@@ -244,6 +330,10 @@ def check(path, folder):
             check_first_visit(browser, server, token, "home")
             check_errors(browser, server, token)
             check_memory(browser, server, token)
+            check_readme(browser, server, token)
+            check_export(browser, server, token, diario, folder)
+            check_refused(browser, server)
+            check_hostile(browser, server, token)
             check_tabs(browser, server, token)
             check_offline(browser, server, token)
             count = check_kills(browser, server, token)

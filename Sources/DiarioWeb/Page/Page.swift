@@ -73,7 +73,9 @@ package final class Page {
         case "follow": return FollowJob(try opened())
         case "ask": return AnswerJob(try question(PageInput(input)), try opened())
         case "verify": return try VerifyJob(try opened().space)
-        case "rest": return RestJob(helper)
+        case "export": return try ExportJob(try opened().space, PageInput(input))
+        case "rest": return RestJob(try opened().space, helper)
+        case "hash": return HashJob(try opened().space)
         default: throw DiarioError(.invalid, "A page has no work \(name).")
         }
     }
@@ -117,7 +119,7 @@ package final class Page {
                 path: "this browser"
             )
         )
-        return try status()
+        return try place()
     }
 
     /// Goes on with a space that is open.

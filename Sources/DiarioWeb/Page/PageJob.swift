@@ -79,7 +79,7 @@ final class VerifyJob: PageJob {
     private var verify: SpaceVerify
 
     /// Bytes between two looks at the clock.
-    private static let size = 64 * 1024
+    private static let size = 32 * 1024
 
     init(_ space: Space) throws(DiarioError) { verify = try SpaceVerify(space) }
 
@@ -102,32 +102,82 @@ final class VerifyJob: PageJob {
     }
 }
 
-/// Does what a log has to do while nobody calls: hashing and sealing.
+/// Does what a log has to do while nobody calls: hashing, then sealing.
 final class RestJob: PageJob {
+    private let space: Space
     private let helper: PageHelper
     private var seals: DueSeals?
 
     /// Bytes between two looks at the clock.
     private static let size = 64 * 1024
 
-    init(_ helper: PageHelper) { self.helper = helper }
+    init(_ space: Space, _ helper: PageHelper) { (self.space, self.helper) = (space, helper) }
 
     func step(_ isOver: () -> Bool) throws(DiarioError) -> PageStep {
-        repeat {
-            guard try doPart() else { return .end([]) }
-        } while !isOver()
-        return .more([])
-    }
-
-    private func doPart() throws(DiarioError) -> Bool {
-        if helper.hash() { return true }
-        if seals == nil, let log = helper.takeSeals() { seals = DueSeals(log) }
-        guard var seals = seals.take() else { return false }
         do throws(LogError) {
-            if try seals.step(Self.size) { self.seals = consume seals }
+            if helper.takeHashes() {
+                guard try !hash(isOver) else {
+                    helper.hashSoon()
+                    return .more([])
+                }
+            }
+            if helper.takeSeals() { seals = DueSeals(space.store, and: space.id) }
+            while var seals = seals.take() {
+                guard try seals.step(Self.size) else { break }
+                self.seals = consume seals
+                if isOver() { return .more([]) }
+            }
         } catch {
             throw DiarioError(error)
         }
-        return true
+        return .end([])
+    }
+
+    private func hash(_ isOver: () -> Bool) throws(LogError) -> Bool {
+        if try space.store[space.id].hashStep(isOver: isOver) { return true }
+        // What waits for the hashes of other spaces goes as well.
+        space.store.hashDue()
+        return false
+    }
+}
+
+/// Gives events as lines of JSON, as `diario export` does; with `pending` those without a position.
+final class ExportJob: PageJob {
+    private var reader: EventReader
+
+    /// Events between two looks at the clock.
+    private static let count = 64
+
+    init(_ space: Space, _ input: PageInput) throws(DiarioError) {
+        var filter = EventFilter()
+        if input.isTrue("pending") { filter.wantPending() }
+        reader = try EventReader(space, filter)
+    }
+
+    func step(_ isOver: () -> Bool) throws(DiarioError) -> PageStep {
+        var lines: [UInt8] = []
+        repeat {
+            for _ in 0..<Self.count {
+                guard let line = try reader.next() else { return .end(lines) }
+                EventLineWriter.append(line, to: &lines)
+                lines.append(UInt8(ascii: "\n"))
+            }
+        } while !isOver()
+        return .more(lines)
+    }
+}
+
+/// Hashes all events, for who asks for the root next.
+final class HashJob: PageJob {
+    private let space: Space
+
+    init(_ space: Space) { self.space = space }
+
+    func step(_ isOver: () -> Bool) throws(DiarioError) -> PageStep {
+        do throws(LogError) {
+            return try space.store[space.id].hashStep(isOver: isOver) ? .more([]) : .end([])
+        } catch {
+            throw DiarioError(error)
+        }
     }
 }

@@ -1,0 +1,122 @@
+// Types of diario.js. Those of events, commands, views and rows of queries are made of a pack:
+// diario schema types PACK --typescript.
+
+/** Milliseconds are dropped nowhere; a text is a time such as 2026-05-01T12:00:00Z. */
+export type Time = Date | string;
+export type Row = Record<string, unknown>;
+
+/** What failed, and what to do about it. */
+export class DiarioError extends Error {
+  readonly kind:
+    | "invalid" | "rule" | "notFound" | "ambiguous" | "exists" | "full" | "readOnly" | "busy"
+    | "corrupt" | "incompatible" | "tooLarge" | "system" | "offline" | "unauthorized"
+    | "diverged";
+  readonly rule?: string;
+  readonly field?: string;
+  readonly value?: string;
+  readonly remedy?: string;
+  /** The line of the event, where several are recorded together. */
+  readonly line?: number;
+}
+
+export interface Options {
+  /** The address of the space: /v1/spaces/NAME of the server that serves this page, or another. */
+  url: string;
+  token: string;
+  /** "opfs" for files of this origin, "memory" for none; "auto" takes files where there are some. */
+  storage?: "auto" | "opfs" | "memory";
+  /** Told how far the first copy of the space has come. */
+  onProgress?(progress: { bytes?: number; events?: number; of: number }): void;
+}
+
+export interface Event {
+  type: string;
+  payload: object;
+  subject?: string;
+  at?: Time;
+  actor?: string;
+}
+
+export interface Status {
+  space: string;
+  replica: string;
+  /** Events of people, those included that have no position yet. */
+  events: number;
+  /** The last position. */
+  head: number;
+  /** The hash of all events that have a position. */
+  root: string;
+  /** Events that are only here. */
+  pending: number;
+  /** Batches that the server refused. */
+  inbox: number;
+  /** Events that no read model could apply. */
+  quarantined: number;
+  saved: "opfs" | "no";
+  sync: "idle" | "waiting" | "offline" | "paused";
+  lastError?: string;
+  actor?: string;
+  rights?: string[];
+  roles?: string[];
+  /** Bytes that the browser gives this origin, and those that it uses. */
+  quota?: number;
+  usage?: number;
+}
+
+/** What a tab hears beside the answers to its own calls. */
+export interface News {
+  /** Tables whose rows changed, by pack; "*" for all. */
+  tables?: Record<string, string[]>;
+  sync?: { state: Status["sync"]; lastError?: string };
+  /** True if the tab that has the files does not answer. */
+  busy?: true;
+  problem?: string;
+}
+
+export interface Answer {
+  events: { type: string; origin?: string; position?: number; payload: object }[];
+  result: Row;
+  head: number;
+}
+
+export interface Verification {
+  ok: boolean;
+  events: number;
+  root?: string;
+  /** What a crash tore and was never acknowledged. */
+  cuts: string[];
+  faults: string[];
+}
+
+export interface Diary {
+  record(type: string, payload: object, more?: Omit<Event, "type" | "payload">):
+    Promise<{ origin: string }>;
+  batch(events: Event[]): Promise<string[]>;
+  run(
+    command: string,
+    input: object,
+    more?: { at?: Time; actor?: string; language?: string; dryRun?: boolean },
+  ): Promise<Answer>;
+  view(view: string, input: object, more?: { language?: string }): Promise<Row>;
+  /** Integers beyond 2^53 come as BigInt; with `bigint` all do. */
+  query(query: string, parameters?: object, more?: { bigint?: boolean }): Promise<Row[]>;
+  sql(select: string, parameters?: object, more?: { bigint?: boolean }): Promise<Row[]>;
+  /** Calls `take` with the rows now and whenever they may have changed; gives what ends that. */
+  live(
+    query: string,
+    parameters: object,
+    take: (rows: Row[]) => void,
+    failed?: (error: DiarioError) => void,
+  ): () => void;
+  on(listener: (news: News) => void): () => void;
+  status(): Promise<Status>;
+  declared(): Promise<{ packs: Row[] }>;
+  inbox(): Promise<Row[]>;
+  sync(): Promise<Status>;
+  verify(): Promise<Verification>;
+  export(more?: { pending?: boolean }): Promise<Blob>;
+  timings(): Promise<{ longest: Record<string, number>; memory: number }>;
+  close(): Promise<void>;
+}
+
+export function open(options: Options): Promise<Diary>;
