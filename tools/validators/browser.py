@@ -241,6 +241,39 @@ def check_refused(browser, server):
     page.close()
 
 
+def check_full(browser, server, token):
+    """Without room nothing is recorded, and what is there is read; with room it goes on."""
+    page = browser.page()
+    opened(page, server.url(), token)
+    devtools = browser.context.new_cdp_session(page)
+    quota = {"origin": browser.address}
+    usage = page.evaluate("navigator.storage.estimate().then(({ usage }) => usage)")
+    devtools.send("Storage.overrideQuotaForOrigin", quota | {"quotaSize": usage + 100_000})
+    told = page.evaluate("""async () => {
+        for (let i = 0; i < 200; i += 1) {
+            const events = Array.from({ length: 100 }, (_, k) => ({
+                type: "meals.weight.recorded",
+                payload: { day: "2026-03-04", weightG: 95_000 + k, source: "manual",
+                    note: crypto.randomUUID().repeat(8) },
+            }));
+            try {
+                await diary.batch(events);
+            } catch (error) {
+                return { kind: error.kind, message: error.message, batches: i };
+            }
+        }
+    }""")
+    require(told and told["kind"] == "full", "a full quota", told)
+    count = len(events_of(page))
+    require(count >= 100 * told["batches"], "what was acknowledged is read", told)
+    devtools.send("Storage.overrideQuotaForOrigin", quota)
+    page.evaluate(RECORD, [96_001])
+    require(page.evaluate("diary.verify()")["ok"], "it verifies")
+    wait_for(lambda: page.evaluate("diary.status()")["pending"] == 0, "it syncs", 60)
+    page.close()
+    return told["batches"]
+
+
 def check_kills(browser, server, token):
     """Killed in the middle of records: what was acknowledged is there."""
     acknowledged = []
@@ -335,6 +368,7 @@ def check(path, folder):
             check_refused(browser, server)
             check_hostile(browser, server, token)
             check_tabs(browser, server, token)
+            check_full(browser, server, token)
             check_offline(browser, server, token)
             count = check_kills(browser, server, token)
         finally:

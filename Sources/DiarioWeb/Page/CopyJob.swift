@@ -12,6 +12,8 @@ final class CopyJob: PageJob {
     private let store: LogStore
     private var copy: FirstCopy
     private var message: [UInt8] = []
+    /// What the server lets this replica do, as it said last.
+    private var permission: Permission?
 
     /// Bytes between two looks at the clock.
     private static let size = 128 * 1024
@@ -65,6 +67,9 @@ final class CopyJob: PageJob {
                 throw DiarioError(refusal)
             case .end(let space):
                 do throws(LogError) {
+                    if let permission {
+                        try store[space].setPermission(PermissionFile(permission))
+                    }
                     try store[space].noteSync(head: store[space].standing().head)
                     try store[space].show()
                     try store.close()
@@ -107,6 +112,7 @@ final class CopyJob: PageJob {
         case "copy.part": try copy.receive(part: bytes)
         case "copy.answer":
             let reply = try PageInput.reply(bytes)
+            permission = reply.permission ?? permission
             let message =
                 reply.isMessage ? reply.body : SyncMessage.refusal(try reply.refusal()).encoded()
             try copy.receive(message, at: store.now)
