@@ -6,8 +6,7 @@ import DiarioSchema
 
 /// Work that takes longer than a page may wait, and goes on a step at a time.
 package protocol PageJob: AnyObject {
-    /// Goes on until `isOver`, or a little longer; nil once nothing is left, else what it has to
-    /// tell by now.
+    /// Goes on until `isOver`, or a little longer; gives what it has to tell by now.
     func step(_ isOver: () -> Bool) throws(DiarioError) -> PageStep
 }
 
