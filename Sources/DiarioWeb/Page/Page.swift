@@ -166,24 +166,13 @@ package final class Page {
         }
     }
 
-    /// The packs in use with their commands, views and queries.
+    /// The packs in use with their commands, views, queries and types.
     private func declared() throws(DiarioError) -> [UInt8] {
         let packs = try opened().space.usedPacks
         return JSONObjectWriter.object { json in
             json.add(
                 "packs",
-                list: packs.map { used in
-                    JSONObjectWriter.object { json in
-                        json.add("name", used.pack.name)
-                        json.add("version", used.pack.version)
-                        json.add("fingerprint", used.fingerprint.text)
-                        json.add("commands", list: used.pack.declarations.map { $0.json })
-                        json.add(
-                            "queries",
-                            list: used.pack.sql.queries.map { $0.json(in: used.pack) }
-                        )
-                    }
-                }
+                list: packs.map { PackForms.json(of: $0.pack, fingerprint: $0.fingerprint.text) }
             )
         }
     }
