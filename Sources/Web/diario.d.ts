@@ -37,6 +37,51 @@ export interface Event {
   actor?: string;
 }
 
+/** Which events: as the options of `diario log`. */
+export interface Wanted {
+  /** 100 if it is not given, 1000 at most. */
+  limit?: number;
+  /** Only events at these positions. The page after one of the newest has `to: lowest - 1`. */
+  from?: number;
+  to?: number;
+  /** Only events that are only here. */
+  pending?: boolean;
+  /** A type, or all types of a pack: `meals.` */
+  type?: string;
+  types?: string[];
+  subject?: string;
+  actor?: string;
+  replica?: string;
+  /** Only events that were accepted in this time. */
+  since?: Time;
+  until?: Time;
+  /** Events of the authority as well, such as the adoption of a pack. */
+  all?: boolean;
+  oldestFirst?: boolean;
+  bigint?: boolean;
+}
+
+/** An event of the log. */
+export interface LogEvent {
+  type: string;
+  version: number;
+  payload: Row;
+  subject?: string;
+  actor?: string;
+  at: string;
+  ifUnchanged?: true;
+  origin: string;
+  /** Missing as long as the event is only here. */
+  position?: number;
+  acceptedAt?: string;
+  /** The last position that its author knew. */
+  base: number;
+  clock: string;
+  /** The origin of the first event of its batch. */
+  batch: string;
+  eventHash: string;
+}
+
 export interface Status {
   space: string;
   replica: string;
@@ -111,6 +156,10 @@ export interface Diary {
   on(listener: (news: News) => void): () => void;
   status(): Promise<Status>;
   declared(): Promise<{ packs: Row[] }>;
+  /** The newest first: those that are only here before those that have a position. */
+  events(wanted?: Wanted): Promise<LogEvent[]>;
+  /** By position or origin. */
+  event(name: number | string): Promise<LogEvent>;
   inbox(): Promise<Row[]>;
   sync(): Promise<Status>;
   verify(): Promise<Verification>;

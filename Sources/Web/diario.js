@@ -311,6 +311,17 @@ class Diary {
     return { ...status, quota, usage };
   }
 
+  /** Events, the newest first: those that are only here before those that have a position. */
+  events(wanted = {}) {
+    const { since, until } = wanted;
+    return this.#call("events", { ...wanted, since: text(since), until: text(until) });
+  }
+
+  /** All of an event, by its position or its origin. */
+  event(name) {
+    return this.#call("event", name);
+  }
+
   /** Events as lines of JSON, as `diario import` takes them; with `pending` what is only here. */
   async export({ pending = false } = {}) {
     const lines = await this.#call("export", { pending });

@@ -388,6 +388,19 @@ export class Host {
     return this.#engine.call("declared");
   }
 
+  /** Some events to look at, the newest first. */
+  async events({ bigint, ...wanted } = {}) {
+    const events = [];
+    await this.#work("events", wanted, (text) => {
+      for (const line of text.split("\n")) if (line !== "") events.push(readJSON(line, bigint));
+    });
+    return events;
+  }
+
+  event(event) {
+    return this.#engine.call("event", { event: `${event}` });
+  }
+
   inbox() {
     return this.#engine.call("inbox").batches;
   }

@@ -109,6 +109,40 @@ import Testing
         #expect(events?.asWritten == Array("2".utf8))
     }
 
+    @Test func eventsAreLookedAtTheNewestFirst() throws {
+        let (disk, folder) = (CrashDisk(machineID: "test"), try TemporaryFolder())
+        let page = try Self.page(["meals"], on: Self.pool(disk), folder)
+        _ = try Self.call(page, "open")
+        for _ in 0..<5 { _ = try Self.call(page, "record", Self.weight) }
+        func positions(_ wanted: String) throws -> [String] {
+            try Self.work(page, "events", wanted).joined().split(separator: "\n").map { line in
+                let event = try JSON.parse(Array(line.utf8)).value
+                let position = event.member("position")?.item.value.asWritten ?? []
+                #expect(event.member("eventHash") != nil && event.member("batch") != nil)
+                return String(decoding: position, as: UTF8.self)
+            }
+        }
+        let all = try positions("{}")
+        #expect(all.count == 5 && all == all.sorted(by: >))
+        #expect(try positions(#"{"limit":2}"#) == Array(all.prefix(2)))
+        #expect(try positions(#"{"limit":2,"oldestFirst":true}"#) == Array(all.reversed()[..<2]))
+        #expect(try positions(#"{"to":"# + all[3] + "}") == Array(all[3...]))
+        #expect(try positions(#"{"actor":"u2"}"#).isEmpty)
+        #expect(try positions(#"{"type":"meals.weight.recorded","actor":"u1"}"#) == all)
+        #expect(try positions(#"{"all":true}"#).last == "1")
+        #expect(try positions(#"{"pending":true}"#).isEmpty)
+        let one = try Self.call(page, "event", #"{"event":""# + all[0] + "\"}")
+        let origin = try #require(one.member("origin")?.item.value.asWritten)
+        let same = try page.call("event", Array(#"{"event":"#.utf8) + origin + [0x7d])
+        #expect(try JSON.parse(same).value.asWritten == one.asWritten)
+        for wrong in [
+            #"{"from":3,"to":2}"#, #"{"limit":-1}"#, #"{"replica":"x"}"#,
+            #"{"since":"then"}"#, #"{"pending":true,"from":1}"#, #"{"types":[1]}"#,
+        ] {
+            #expect(throws: DiarioError.self) { try page.begin("events", Array(wrong.utf8)) }
+        }
+    }
+
     @Test func aPackIsOneFile() throws {
         let (disk, folder) = (CrashDisk(machineID: "test"), try TemporaryFolder())
         let pool = try Self.pool(disk)
@@ -162,6 +196,7 @@ import Testing
         ("run", #"{"name":"","at":"then"}"#), ("permit", #"{"rights":[1]}"#), ("nothing", "{}"),
         ("sync.answer", "{}"), ("sync.failed", "{}"), ("refusal", "{\"status\":\"x\"}"),
         ("refusal", "{\"status\":200,\"server\":\"s\"}"), ("copy.part", "x"),
+        ("event", "{}"), ("event", #"{"event":"0"}"#), ("event", #"{"event":"99"}"#),
     ])
     func wrongInputIsAnError(name: String, input: String) throws {
         let (disk, folder) = (CrashDisk(machineID: "test"), try TemporaryFolder())

@@ -123,6 +123,10 @@ def check_first_visit(browser, server, token, space):
     require(verified["ok"] and verified["root"], "it verifies", verified)
     rows = page.evaluate("diary.query('weights', { user: 'u1', ...days })")
     require([row["kg"] for row in rows] == [90.001, 90.002], "a query of the pack", rows)
+    events = page.evaluate("diary.events({ limit: 2 })")
+    require([event["payload"]["weightG"] for event in events] == [90_002, 90_001]
+            and page.evaluate("diary.event('%s')" % origins[1]) == events[0],
+            "the newest events", events)
     big = page.evaluate("diary.sql('SELECT 9007199254740993 AS n').then((rows) => `${rows[0].n}`)")
     require(big == "9007199254740993", "an integer beyond 2^53", big)
     page.close()

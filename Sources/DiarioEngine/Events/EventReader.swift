@@ -1,4 +1,5 @@
 public import DiarioCore
+package import DiarioCrypto
 import DiarioFormat
 import DiarioLog
 package import DiarioSchema
@@ -217,6 +218,16 @@ package struct EventReader: Sendable {
     /// The next event that is wanted, as an export tells it; nil at the end.
     package mutating func next() throws(DiarioError) -> EventLine? {
         try advance() ? line : nil
+    }
+
+    /// The hash of the event that was read last.
+    package func hash(in space: Space) throws(DiarioError) -> Hash32? {
+        guard let events, nextRow > 0 else { return nil }
+        do throws(LogError) {
+            return try space.store[space.id].hash(of: events.rows[nextRow - 1], in: events)
+        } catch {
+            throw DiarioError(error)
+        }
     }
 
     /// What looking for the next event came to.

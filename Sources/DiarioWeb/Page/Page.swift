@@ -46,6 +46,7 @@ package final class Page {
         case "close": return try close()
         case "status": return try status()
         case "declared": return try declared()
+        case "event": return try event(PageInput(input))
         case "record": return try record(input)
         case "run": return try run(PageInput(input))
         case "changed": return try changed()
@@ -74,6 +75,7 @@ package final class Page {
         case "ask": return AnswerJob(try question(PageInput(input)), try opened())
         case "verify": return try VerifyJob(try opened().space)
         case "export": return try ExportJob(try opened().space, PageInput(input))
+        case "events": return try EventsJob(try opened().space, PageInput(input))
         case "rest": return RestJob(try opened().space, helper)
         case "hash": return HashJob(try opened().space)
         default: throw DiarioError(.invalid, "A page has no work \(name).")
@@ -177,6 +179,18 @@ package final class Page {
         }
     }
 
+    /// All of an event, by its position or origin.
+    private func event(_ input: PageInput) throws(DiarioError) -> [UInt8] {
+        let text = try input.text("event")
+        guard let name = EventName(text) else {
+            throw DiarioError(.invalid, "\(text) \(EventName.rules).")
+        }
+        guard let (line, hash) = try opened().space.event(name) else {
+            throw DiarioError(.notFound, "There is no event \(text).")
+        }
+        return line.json(hash: hash)
+    }
+
     private func inbox() throws(DiarioError) -> [UInt8] {
         let batches = try SpaceInbox(try opened().space).batches()
         return JSONObjectWriter.object { json in
@@ -222,12 +236,7 @@ package final class Page {
         let models = try opened()
         call.actor = try input.optionalText("actor")
         if call.actor == nil { call.actor = try models.space.defaultActor() }
-        if let at = try input.optionalText("at") {
-            guard let time = CivilTime.parseDateTime(Array(at.utf8).span) else {
-                throw DiarioError(.invalid, "at is a time such as 2026-05-01T12:00:00Z.")
-            }
-            call.at = time
-        }
+        if let at = try input.time("at") { call.at = at }
         if let tag = try input.optionalText("language"), let language = Language(tag: tag) {
             call.language = language
         } else {

@@ -31,6 +31,23 @@ struct PageInput {
         }
     }
 
+    /// A whole number that is not negative.
+    func number(_ key: String) throws(DiarioError) -> UInt64? {
+        switch value.member(key)?.item.value {
+        case .integer(let number)? where number >= 0: return UInt64(number)
+        case nil, .null?: return nil
+        default: throw DiarioError(.invalid, "\(key) is a number from 0 on.")
+        }
+    }
+
+    func time(_ key: String) throws(DiarioError) -> Timestamp? {
+        guard let text = try optionalText(key) else { return nil }
+        guard let time = CivilTime.parseDateTime(Array(text.utf8).span) else {
+            throw DiarioError(.invalid, "\(key) is a time such as 2026-05-01T12:00:00Z.")
+        }
+        return time
+    }
+
     func isTrue(_ key: String) -> Bool {
         if case .boolean(true)? = value.member(key)?.item.value { return true }
         return false

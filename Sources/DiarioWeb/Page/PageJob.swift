@@ -140,32 +140,6 @@ final class RestJob: PageJob {
     }
 }
 
-/// Gives events as lines of JSON, as `diario export` does; with `pending` those without a position.
-final class ExportJob: PageJob {
-    private var reader: EventReader
-
-    /// Events between two looks at the clock.
-    private static let count = 64
-
-    init(_ space: Space, _ input: PageInput) throws(DiarioError) {
-        var filter = EventFilter()
-        if input.isTrue("pending") { filter.wantPending() }
-        reader = try EventReader(space, filter)
-    }
-
-    func step(_ isOver: () -> Bool) throws(DiarioError) -> PageStep {
-        var lines: [UInt8] = []
-        repeat {
-            for _ in 0..<Self.count {
-                guard let line = try reader.next() else { return .end(lines) }
-                EventLineWriter.append(line, to: &lines)
-                lines.append(UInt8(ascii: "\n"))
-            }
-        } while !isOver()
-        return .more(lines)
-    }
-}
-
 /// Hashes all events, for who asks for the root next.
 final class HashJob: PageJob {
     private let space: Space
