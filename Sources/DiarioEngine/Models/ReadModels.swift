@@ -40,6 +40,10 @@ package final class ReadModels {
     private var replaced: Set<String> = []
     /// What the last step left open.
     var part: UpdatePart?
+    /// Packs whose read models steps build again, first of all.
+    package var rebuildNext: Set<String> = []
+    /// Why packs cannot be used that steps have checked, by fingerprint.
+    var problems: [Hash32: PackProblem] = [:]
 
     /// Notes about the unexpected, for people.
     package private(set) var notes: [String] = []

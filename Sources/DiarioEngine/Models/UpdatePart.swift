@@ -6,6 +6,8 @@ import DiarioSchema
 /// What is being done for one pack, some milliseconds at a time: a page has messages to answer
 /// between two steps.
 enum UpdatePart {
+    /// Whether read models can be built of a pack that has none here.
+    case checking(UsedPack, PackCheck)
     case following(ModelUpdate)
     case building(ModelBuild)
 
@@ -17,6 +19,9 @@ enum UpdatePart {
         try models.takeUpAdoptions()
         for used in models.used(nil) {
             let plan = models.plan(used)
+            if models.rebuildNext.remove(used.pack.name) != nil {
+                return .building(try build(plan, .asked, in: models))
+            }
             let file = try models.locked([used.pack.name]) { () throws(DiarioError) in
                 try models.liveFile(plan)
             }
@@ -24,23 +29,44 @@ enum UpdatePart {
                 let update = models.modelUpdate(of: file)
                 let standing = models.space.store[models.spaceID].standing()
                 if update.needsWork(standing) { return .following(update) }
-            } else if let problem = PackCheck.problems(of: used.pack, inUse: true).first {
+            } else if let problem = models.problems[used.fingerprint] {
                 try models.keep(used, problem)
             } else {
-                let builder = models.builder
-                return .building(
-                    try builder.alone { () throws(DiarioError) in
-                        try ModelBuild(builder, plan, .missing)
-                    }
-                )
+                return .checking(used, PackCheck(used.pack, inUse: true))
             }
         }
         return nil
     }
 
+    /// Builds what is missing of a pack, if it can be built.
+    private static func begin(
+        _ used: UsedPack,
+        _ problem: PackProblem?,
+        in models: ReadModels
+    ) throws(DiarioError) -> UpdatePart? {
+        if let problem {
+            models.problems[used.fingerprint] = problem
+            return nil
+        }
+        return .building(try build(models.plan(used), .missing, in: models))
+    }
+
+    private static func build(
+        _ plan: PackPlan,
+        _ reason: ModelBuild.Reason,
+        in models: ReadModels
+    ) throws(DiarioError) -> ModelBuild {
+        let builder = models.builder
+        return try builder.alone { () throws(DiarioError) in
+            try ModelBuild(builder, plan, reason)
+        }
+    }
+
     /// Goes on a little; nil once it is done.
     func step(in models: ReadModels) throws(DiarioError) -> UpdatePart? {
         switch self {
+        case .checking(let used, let check):
+            return check.step() ? self : try Self.begin(used, check.problems.first, in: models)
         case .following(let update): return try Self.follow(update, models) ? self : nil
         case .building(var build):
             do throws(DiarioError) {
@@ -74,6 +100,7 @@ enum UpdatePart {
     /// Commits what a step left open.
     func end() throws(DiarioError) {
         switch self {
+        case .checking: break
         case .following(let update): try update.pause()
         case .building(let build): build.pause()
         }

@@ -2,32 +2,96 @@ import DiarioCore
 import DiarioSQLite
 package import DiarioSchema
 
-/// Tries all SQL of a pack on an empty database in memory.
-package enum PackCheck {
-    /// All problems of a pack by file and line, apart from those that `Pack` itself finds.
-    ///
-    /// For a pack `inUse` only those that prevent building its read models: it was adopted when
-    /// queries had fewer rules.
+/// Tries all SQL of a pack on an empty database in memory, a piece in each step.
+package final class PackCheck {
+    private let pack: Pack
+    private let inUse: Bool
+    private let watch = Watch()
+    /// Nil if nothing is to be tried.
+    private var connection: Connection?
+    private var found: [PackProblem]
+    /// What comes next: read models, then queries, then upcasts.
+    private var next = 0
+    /// False if a read model has a problem.
+    private var isWhole = true
+
+    /// For a pack `inUse` only problems count that prevent building its read models: it was
+    /// adopted when queries had fewer rules.
+    package init(_ pack: Pack, inUse: Bool = false) {
+        (self.pack, self.inUse) = (pack, inUse)
+        found = Self.needProblems(of: pack)
+        guard Self.count(pack) <= Limits.sqlStatementCountMax else {
+            note(
+                "limit",
+                "the pack has \(Self.count(pack)) tables, indexes, triggers, statements "
+                    + "and queries, and may have \(Limits.sqlStatementCountMax)"
+            )
+            return
+        }
+        watch.needs = Set(pack.needs.map { $0.name })
+        do throws(SQLiteError) {
+            connection = try PackConnection.scratch()
+        } catch {
+            note("sql", error.message)
+            return
+        }
+        // Tables are empty here, so whatever takes long was made to.
+        var steps: Int64 = 0
+        connection?.setProgress(everySteps: 1000) {
+            steps += 1000
+            return steps > Limits.sqlExampleStepCountMax
+        }
+    }
+
+    /// All problems by file and line, apart from those that `Pack` itself finds.
     package static func problems(of pack: Pack, inUse: Bool = false) -> [PackProblem] {
-        var problems = needProblems(of: pack)
-        guard count(pack) <= Limits.sqlStatementCountMax else {
-            problems.append(
-                PackProblem(
-                    file: "pack.json",
-                    line: nil,
-                    rule: "limit",
-                    message: "the pack has \(count(pack)) tables, indexes, triggers, statements "
-                        + "and queries, and may have \(Limits.sqlStatementCountMax)"
-                )
-            )
-            return problems
+        let check = PackCheck(pack, inUse: inUse)
+        while check.step() {}
+        return check.problems
+    }
+
+    /// The problems that were found so far, by file and line.
+    package var problems: [PackProblem] {
+        found.sorted { ($0.file, $0.line ?? 0) < ($1.file, $1.line ?? 0) }
+    }
+
+    /// Tries a read model, a query or an upcast; false once all were tried.
+    package func step() -> Bool {
+        guard let connection = connection.take() else { return false }
+        let isMore = step(on: connection)
+        self.connection = consume connection
+        return isMore
+    }
+
+    private func step(on connection: borrowing Connection) -> Bool {
+        let (models, queries) = (pack.sql.readModels, pack.sql.queries)
+        connection.setAuthorizer { [watch] in watch.answer($0) }
+        if next < models.count {
+            var check = ModelCheck(models[next], watch)
+            check.run(on: connection)
+            isWhole = isWhole && check.problems.isEmpty
+            found += check.problems
+        } else if next < models.count + queries.count {
+            // Without its tables a query would have faults that are not its own.
+            if isWhole { check(queries[next - models.count], connection) }
+        } else {
+            let upcast = next - models.count - queries.count
+            guard upcast < pack.sql.upcasts.count else { return false }
+            found += Self.problems(with: pack.sql.upcasts[upcast], of: pack, connection, watch)
         }
-        do throws(SQLiteError) { problems += try sqlProblems(of: pack, inUse) } catch {
-            problems.append(
-                PackProblem(file: "pack.json", line: nil, rule: "sql", message: error.message)
-            )
-        }
-        return problems.sorted { ($0.file, $0.line ?? 0) < ($1.file, $1.line ?? 0) }
+        next += 1
+        return true
+    }
+
+    private func check(_ query: PackQuery, _ connection: borrowing Connection) {
+        let problem = Self.problem(query.statement, query.file, .query, connection, watch)
+        if let problem { found.append(problem) }
+        if !inUse { found += Self.problems(with: query, connection, watch) }
+    }
+
+    /// Notes a problem of the pack as a whole.
+    private func note(_ rule: String, _ message: String) {
+        found.append(PackProblem(file: "pack.json", line: nil, rule: rule, message: message))
     }
 
     /// The number of statements; one for several types counts for each.
@@ -54,43 +118,6 @@ package enum PackCheck {
                         + "it"
             )
         }
-    }
-
-    private static func sqlProblems(
-        of pack: Pack,
-        _ inUse: Bool
-    ) throws(SQLiteError) -> [PackProblem] {
-        let watch = Watch()
-        watch.needs = Set(pack.needs.map { $0.name })
-        let connection = try PackConnection.scratch()
-        // Tables are empty here, so whatever takes long was made to.
-        var steps: Int64 = 0
-        connection.setProgress(everySteps: 1000) {
-            steps += 1000
-            return steps > Limits.sqlExampleStepCountMax
-        }
-        var problems: [PackProblem] = []
-        var isWhole = true
-        for model in pack.sql.readModels {
-            var check = ModelCheck(model, watch)
-            connection.setAuthorizer { watch.answer($0) }
-            check.run(on: connection)
-            isWhole = isWhole && check.problems.isEmpty
-            problems += check.problems
-        }
-        connection.setAuthorizer { watch.answer($0) }
-        // Without its tables a query would have faults that are not its own.
-        if isWhole {
-            for query in pack.sql.queries {
-                let found = problem(query.statement, query.file, .query, connection, watch)
-                if let found { problems.append(found) }
-                if !inUse { problems += Self.problems(with: query, connection, watch) }
-            }
-        }
-        for upcast in pack.sql.upcasts {
-            problems += Self.problems(with: upcast, of: pack, connection, watch)
-        }
-        return problems
     }
 
     /// Problems with defaults of parameters and with the columns of the answer.
