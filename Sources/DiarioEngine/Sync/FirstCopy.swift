@@ -48,6 +48,7 @@ package struct FirstCopy: ~Copyable {
     private var copiedSize: UInt64 = 0
     private var part: Part?
     private var intake: SegmentIntake?
+    private var tiles: TileExtension?
     private var session: ReplicaSession?
 
     private enum Stage {
@@ -73,7 +74,7 @@ package struct FirstCopy: ~Copyable {
 
     /// How often a server may put segments together while they are copied.
     private static let listCountMax = 8
-    /// Bytes of a step for each position whose tiles are made in it.
+    /// Bytes of a step that each position stands for whose tiles are made in it.
     private static let tileSize = 16
 
     package init(
@@ -295,11 +296,12 @@ package struct FirstCopy: ~Copyable {
     }
 
     private mutating func stepTiles(_ budget: Int) throws(LogError) -> Action {
-        let end = try store[space].status().sealedEnd
-        let size = try store[space].proofs.tileSize()
-        if size < end {
-            let count = UInt64(max(budget / Self.tileSize, 1))
-            try store[space].proofs.extendTiles(to: min(end, size + count))
+        guard var tiles = tiles.take() else {
+            tiles = try TileExtension(store[space].proofs, to: store[space].status().sealedEnd)
+            return .step
+        }
+        if try tiles.step(UInt64(max(budget / Self.tileSize, 1))) {
+            self.tiles = consume tiles
         } else {
             stage = .packs
         }

@@ -51,6 +51,7 @@ package struct SealReport: Equatable, Sendable {
     package internal(set) var report = SealReport()
     private var stage = Stage.positions
     private var writing: Writing?
+    private var releasing: Releasing?
     var lanes = Lanes()
 
     private enum Stage {
@@ -66,6 +67,17 @@ package struct SealReport: Equatable, Sendable {
         var cursor: LogCursor
         var next: UInt64
     }
+
+    /// Positions of segments that are let go of in the write-ahead log.
+    private struct Releasing: ~Copyable {
+        let end: UInt64
+        var tiles: TileExtension?
+    }
+
+    /// Leaves of a step while tiles are made.
+    private static var leafCount: UInt64 { 1024 }
+    /// Bytes of rows that a leaf stands for in a budget: they are read, and hashed.
+    private static var leafSize: Int { 64 }
 
     /// With `all`, also what fills no run yet, in a short segment that a later one replaces.
     ///
@@ -158,6 +170,7 @@ package struct SealReport: Equatable, Sendable {
     /// - Throws: `.noSchema` if a type's schema is missing.
     package mutating func step(_ budget: Int) throws(LogError) -> Bool {
         try spend(budget) { () throws(LogError) in
+            if let releasing = releasing.take() { return try release(releasing) }
             switch stage {
             case .positions: return try sealPositions()
             case .lanes:
@@ -230,15 +243,15 @@ package struct SealReport: Equatable, Sendable {
         report.add(entries, replacing: replaced.count)
         // What does not get fewer would be put together for ever.
         if isSealedAgain, entries.count >= replaced.count { return try endPositions() }
-        // Not only at the end, which does not come while others write faster than this seals.
-        try releaseSealed(countMin: store.shared.sizes.mergedCount)
         // Events may come as fast as this cuts them off.
-        if extent == .tail, plan.isShort { try endPositions() }
+        if extent == .tail, plan.isShort { return try endPositions() }
+        // Not only at the end, which does not come while others write faster than this seals.
+        try beginReleasing(countMin: store.shared.sizes.mergedCount)
     }
 
     private mutating func endPositions() throws(LogError) {
         let step = extent == .tail ? store.shared.sizes.segmentCount : 1
-        try releaseSealed(countMin: 1, tilesMin: step)
+        try beginReleasing(countMin: 1, tilesMin: step)
         stage = .lanes
     }
 
@@ -258,7 +271,7 @@ package struct SealReport: Equatable, Sendable {
 
     /// Keeps the tiles of what is sealed, and lets go of it in the write-ahead log, if that is
     /// `countMin` events at least; tiles only if `tilesMin` are without.
-    private func releaseSealed(
+    private mutating func beginReleasing(
         countMin: Int,
         tilesMin: Int = 1
     ) throws(LogError) {
@@ -266,13 +279,25 @@ package struct SealReport: Equatable, Sendable {
         guard let end = manifest.segments.last?.last, end >= released + UInt64(countMin) else {
             return
         }
-        let tiles = try TileStore(store.shared.directory, space: space)
+        let size = try store[space].proofs.tileSize()
         // Where positions were released that no segment holds, tiles cannot be made any more.
         let first = try store.shared.firstReadable(space, released: released)
-        if tiles.size + 1 >= first, end >= tiles.size + UInt64(tilesMin) {
-            try store[space].proofs.extendTiles(to: end)
+        let needsTiles = size + 1 >= first && end >= size + UInt64(tilesMin)
+        releasing = Releasing(
+            end: end,
+            tiles: needsTiles ? try TileExtension(store[space].proofs, to: end) : nil
+        )
+    }
+
+    /// Makes some of the tiles, and then lets go of what has them.
+    private mutating func release(_ current: consuming Releasing) throws(LogError) -> Int {
+        if var tiles = current.tiles.take() {
+            let isMore = try tiles.step(Self.leafCount)
+            releasing = Releasing(end: current.end, tiles: isMore ? consume tiles : nil)
+        } else {
+            try store[space].release(upTo: current.end)
         }
-        try store[space].release(upTo: end)
+        return Int(Self.leafCount) * Self.leafSize
     }
 }
 
