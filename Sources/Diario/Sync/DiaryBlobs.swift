@@ -189,29 +189,11 @@ public struct DiaryBlobs: Sendable {
         in diary: isolated Diary
     ) async throws -> BlobReport {
         try diary.refresh()
-        let scope = try scope(in: diary)
+        let scope = try BlobSession.Scope(
+            of: diary.models(),
+            takesOthers: diary.blobSwitch.takesOthers
+        )
         return try await exchange(scope, with: carrier, progress, in: diary)
-    }
-
-    /// What is exchanged: what may leave the device that recorded it, and of others what is here
-    /// or was asked for.
-    private func scope(in diary: isolated Diary) throws -> BlobSession.Scope {
-        let (blobs, actor) = (diary.space.store.blobs, try diary.space.defaultActor())
-        var scope = BlobSession.Scope()
-        for blob in try diary.models().referredBlobs() where !blob.isErased {
-            if blob.stays {
-                guard blob.isRecordedHere else {
-                    scope.leaving.append(blob.id)
-                    continue
-                }
-                scope.staying.append(blob.id)
-            } else if try blob.isOwn(of: actor) || diary.blobSwitch.takesOthers
-                || blobs.contains(blob.id)
-            {
-                scope.wanted.append((blob.id, blob.storedSize))
-            }
-        }
-        return scope
     }
 
     /// Fetches the bytes of one blob, whoever recorded it, unless they are here or stay elsewhere.
@@ -233,18 +215,7 @@ public struct DiaryBlobs: Sendable {
         in diary: isolated Diary
     ) async throws -> BlobReport {
         try diary.refresh()
-        guard let blob = try diary.models().referredBlobs(among: [id])[id], !blob.isErased else {
-            throw DiarioError(.notFound, "No event refers to this blob. Check its id.")
-        }
-        guard !blob.stays else {
-            throw DiarioError(
-                .notFound,
-                "The bytes of this blob stay on the device that recorded it, until whoever did "
-                    + "releases it."
-            )
-        }
-        var scope = BlobSession.Scope([(id, blob.storedSize)])
-        scope.isPart = true
+        let scope = try BlobSession.Scope(of: diary.models(), only: id)
         return try await exchange(scope, with: carrier, progress, in: diary)
     }
 

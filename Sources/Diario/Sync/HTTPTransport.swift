@@ -120,20 +120,15 @@ public struct HTTPTransport: Transport {
         return reply
     }
 
-    /// Sends a body of a path below that of the space, whatever the answer is.
-    func send(
-        _ body: [UInt8],
-        to path: String,
-        headers: [(name: String, value: String)],
-        isPut: Bool = false
-    ) async throws -> ServerReply {
+    /// Sends a request about a blob, whatever the answer is.
+    func send(_ request: BlobRequest) async throws -> ServerReply {
         var asked = HTTPClient.Request(
-            address: address.text + path,
-            answerSizeMax: Limits.replySizeMax
+            address: address.text + request.path,
+            answerSizeMax: max(Limits.replySizeMax, Limits.blobPartSizeMax)
         )
-        asked.headers = headers
-        asked.body = body
-        asked.isPut = isPut
+        asked.headers = request.headers
+        if case .fetch = request { asked.stallSeconds = 0 } else { asked.body = request.body }
+        if case .send = request { asked.isPut = true }
         return try await send(asked)
     }
 
