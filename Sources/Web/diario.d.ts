@@ -82,6 +82,52 @@ export interface LogEvent {
   eventHash: string;
 }
 
+/** A proof as `diario prove --json` prints it, and `diario check` reads it. */
+export interface Proof {
+  proof: "inclusion" | "consistency";
+  version: 1;
+  space: string;
+  lineage: string;
+  size: number;
+  root: string;
+  path: string[];
+  position?: number;
+  leaf?: string;
+  event?: { row: string; acceptedAt: number };
+  fromSize?: number;
+  fromRoot?: string;
+}
+
+/** Own events that the server refused. */
+export interface RefusedBatch {
+  /** Of its first event. */
+  origin: string;
+  events: number;
+  type?: string;
+  keptAt?: string;
+  /** Missing if the log does not say that they were refused. */
+  rule?: string;
+  message?: string;
+  /** Where the log says so. */
+  position?: number;
+  /** The event that broke the rule. */
+  event?: string;
+  /** The position of the event that got in between. */
+  conflict?: number;
+  recordedAs?: string;
+}
+
+/** An event that a read model left out. */
+export interface LeftOut {
+  origin: string;
+  position?: number;
+  type: string;
+  version: number;
+  model: string;
+  rule: string;
+  message: string;
+}
+
 export interface Status {
   space: string;
   replica: string;
@@ -112,6 +158,8 @@ export interface Status {
 export interface News {
   /** Tables whose rows changed, by pack; "*" for all. */
   tables?: Record<string, string[]>;
+  /** The last position, if it changed. */
+  head?: number;
   sync?: { state: Status["sync"]; lastError?: string };
   /** True if the tab that has the files does not answer. */
   busy?: true;
@@ -160,7 +208,28 @@ export interface Diary {
   events(wanted?: Wanted): Promise<LogEvent[]>;
   /** By position or origin. */
   event(name: number | string): Promise<LogEvent>;
-  inbox(): Promise<Row[]>;
+  /**
+   * Gives the events from a position on, and then those that come; what it returns ends that.
+   * The next event waits for what `take` returns.
+   */
+  follow(
+    from: number,
+    take: (event: LogEvent) => unknown,
+    more?: Omit<Wanted, "from" | "to" | "limit" | "pending" | "oldestFirst"> & {
+      failed?: (error: DiarioError) => void;
+    },
+  ): () => void;
+  /** That an event is in the log: by position or origin, or all the first `from` events. */
+  prove(event: number | string, more?: { size?: number; row?: boolean }): Promise<Proof>;
+  prove(event: undefined, more: { from: number; size?: number }): Promise<Proof>;
+  inbox(): Promise<RefusedBatch[]>;
+  refused(origin: string):
+    Promise<{ batch: RefusedBatch; events: LogEvent[]; concurrent: LogEvent[] }>;
+  recordAgain(origin: string, more?: { force?: boolean }):
+    Promise<{ origin: string; recordedAs: string; events: number }>;
+  discard(origin: string): Promise<{ origin: string; events: number }>;
+  quarantine(): Promise<LeftOut[]>;
+  retryQuarantine(): Promise<LeftOut[]>;
   sync(): Promise<Status>;
   verify(): Promise<Verification>;
   export(more?: { pending?: boolean }): Promise<Blob>;
@@ -169,3 +238,7 @@ export interface Diary {
 }
 
 export function open(options: Options): Promise<Diary>;
+/** True if an inclusion proof holds; its root must be known from elsewhere. */
+export function checkProof(proof: Proof): Promise<boolean>;
+/** The hashes of its path from the leaf up, and on which side of the path each lies. */
+export function stepsOf(proof: Proof): { hash: string; side: "left" | "right" }[];

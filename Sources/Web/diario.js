@@ -4,13 +4,15 @@
 //     const diary = await open({ url: "/v1/spaces/home", token });
 
 import { DiarioError } from "./engine.js";
+import { follow } from "./follow.js";
+import { checkProof, stepsOf } from "./proofs.js";
 
-export { DiarioError };
+export { checkProof, DiarioError, stepsOf };
 
 /** Milliseconds after which a tab that has the diary and says nothing counts as busy. */
 const SILENCE = 2000;
 /** Calls that are not done twice. */
-const WRITING = new Set(["record", "run"]);
+const WRITING = new Set(["record", "run", "recordAgain", "discard"]);
 
 /**
  * Opens the diary of a space; the first time, its events are copied from the server.
@@ -322,6 +324,24 @@ class Diary {
     return this.#call("event", name);
   }
 
+  /**
+   * Gives the events from a position on to `take`, one after the other, and then those that come;
+   * what it returns ends that. `take` may be asynchronous: the next event waits for it.
+   */
+  follow(from, take, { failed = () => {}, ...wanted } = {}) {
+    const head = async () => (await this.#call("place")).head;
+    return follow(this, head, from, take, failed, wanted);
+  }
+
+  /**
+   * The proof that an event is in the log, by its position or origin; `checkProof` checks it, and
+   * so does `diario check`. With `from` in place of an event: that the log begins as it did then.
+   */
+  prove(event, { size, row, from } = {}) {
+    const name = event === undefined ? undefined : `${event}`;
+    return this.#call("prove", { event: name, size, row, from });
+  }
+
   /** Events as lines of JSON, as `diario import` takes them; with `pending` what is only here. */
   async export({ pending = false } = {}) {
     const lines = await this.#call("export", { pending });
@@ -341,6 +361,31 @@ class Diary {
   /** Own events that the server refused. */
   inbox() {
     return this.#call("inbox");
+  }
+
+  /** One of them, by the origin of any of its events, with these and what others wrote. */
+  refused(origin) {
+    return this.#call("refused", origin);
+  }
+
+  /** Records refused events once more, as new ones; `force` also if others wrote meanwhile. */
+  recordAgain(origin, { force } = {}) {
+    return this.#call("recordAgain", origin, { force });
+  }
+
+  /** Removes refused events for good. */
+  discard(origin) {
+    return this.#call("discard", origin);
+  }
+
+  /** The events that a read model could not take. */
+  quarantine() {
+    return this.#call("quarantine");
+  }
+
+  /** Builds the read models again that left events out, and tells which they still leave out. */
+  retryQuarantine() {
+    return this.#call("retryQuarantine");
   }
 
   sync() {

@@ -179,8 +179,11 @@ export class Host {
     while (!this.#isClosed) {
       let next;
       try {
+        // The root goes along, and many hashes take long.
+        await this.#work("hash", "");
         next = this.#engine.call("sync.next");
       } catch (error) {
+        if (this.#isClosed) return;
         this.#note({ state: "paused", lastError: error.message });
         return;
       }
@@ -207,7 +210,10 @@ export class Host {
       const before = this.#head;
       this.#take(this.#engine.call("sync.answer", answer));
       await this.#makeRoom();
-      if (this.#head !== before) this.#tellChanges();
+      if (this.#head !== before) {
+        this.#notify({ head: this.#head });
+        this.#tellChanges();
+      }
       this.#rest();
     } catch (error) {
       if (this.#isClosed) return;
@@ -397,12 +403,51 @@ export class Host {
     return events;
   }
 
+  /** The last position. */
+  place() {
+    return { head: this.#head };
+  }
+
   event(event) {
     return this.#engine.call("event", { event: `${event}` });
   }
 
+  /** The proof that an event is in the log, or that the log begins with its first events. */
+  async prove(wanted) {
+    await this.#work("hash", "");
+    return this.#engine.call("prove", wanted);
+  }
+
   inbox() {
     return this.#engine.call("inbox").batches;
+  }
+
+  refused(origin) {
+    return this.#engine.call("refused", { origin });
+  }
+
+  async recordAgain(origin, { force } = {}) {
+    await this.#makeRoom();
+    const recorded = this.#engine.call("recordAgain", { origin, force });
+    this.#recorded();
+    return recorded;
+  }
+
+  discard(origin) {
+    const discarded = this.#engine.call("discard", { origin });
+    this.#soon("changes", 10, () => this.#tellChanges());
+    return discarded;
+  }
+
+  async quarantine() {
+    await this.#work("follow", "");
+    return this.#engine.call("quarantine").events;
+  }
+
+  async retryQuarantine() {
+    this.#engine.call("quarantine.retry");
+    await this.#tellChanges();
+    return this.quarantine();
   }
 
   /** Events as lines of JSON: all, or with `pending` those that are only here. */

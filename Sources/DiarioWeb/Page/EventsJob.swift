@@ -4,6 +4,13 @@ import DiarioEngine
 import DiarioSchema
 
 extension PageInput {
+    /// The event that is meant, by its position or origin.
+    func event() throws(DiarioError) -> EventName {
+        let text = try text("event")
+        if let name = EventName(text) { return name }
+        throw DiarioError(.invalid, "\(text) \(EventName.rules).")
+    }
+
     /// The events that are wanted, chosen as `diario log` does.
     func filter() throws(DiarioError) -> EventFilter {
         var types = try list("types")

@@ -47,10 +47,16 @@ package final class Page {
         case "status": return try status()
         case "declared": return try declared()
         case "event": return try event(PageInput(input))
+        case "prove": return try prove(PageInput(input))
         case "record": return try record(input)
         case "run": return try run(PageInput(input))
         case "changed": return try changed()
         case "inbox": return try inbox()
+        case "refused": return try refused(PageInput(input))
+        case "recordAgain": return try recordAgain(PageInput(input))
+        case "discard": return try discard(PageInput(input))
+        case "quarantine": return try quarantine()
+        case "quarantine.retry": return try retryQuarantine()
         case "permit": return try permit(PageInput(input))
         case "sync.next": return try nextOfSync()
         case "sync.request": return request
@@ -84,7 +90,7 @@ package final class Page {
 
     private static var notOpen: DiarioError { DiarioError(.notFound, "No space is open here.") }
 
-    private func opened() throws(DiarioError) -> ReadModels {
+    func opened() throws(DiarioError) -> ReadModels {
         guard let models else { throw Self.notOpen }
         return models
     }
@@ -181,33 +187,23 @@ package final class Page {
 
     /// All of an event, by its position or origin.
     private func event(_ input: PageInput) throws(DiarioError) -> [UInt8] {
-        let text = try input.text("event")
-        guard let name = EventName(text) else {
-            throw DiarioError(.invalid, "\(text) \(EventName.rules).")
-        }
-        guard let (line, hash) = try opened().space.event(name) else {
-            throw DiarioError(.notFound, "There is no event \(text).")
+        guard let (line, hash) = try opened().space.event(input.event()) else {
+            throw DiarioError(.notFound, "There is no such event.")
         }
         return line.json(hash: hash)
     }
 
-    private func inbox() throws(DiarioError) -> [UInt8] {
-        let batches = try SpaceInbox(try opened().space).batches()
-        return JSONObjectWriter.object { json in
-            json.add(
-                "batches",
-                list: batches.map { batch in
-                    JSONObjectWriter.object { json in
-                        let first = batch.sequences.lowerBound
-                        json.add("origin", Origin(replica: batch.replica, sequence: first).text)
-                        json.add("events", batch.events.count)
-                        guard let refusal = batch.refusal else { return }
-                        json.add("rule", refusal.rule)
-                        json.add("message", refusal.message)
-                    }
-                }
-            )
+    /// Proves that an event is among the first `size`, or that those begin with the first `from`.
+    private func prove(_ input: PageInput) throws(DiarioError) -> [UInt8] {
+        let (space, size) = (try opened().space, try input.number("size"))
+        if let from = try input.number("from") {
+            return try space.proveConsistency(from: from, to: size).bytes(isIndented: false)
         }
+        return try space.proveInclusion(
+            of: space.position(of: input.event()),
+            size: size,
+            includesEvent: input.isTrue("row")
+        ).bytes(isIndented: false)
     }
 
     // MARK: Recording
