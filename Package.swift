@@ -14,8 +14,8 @@ let tests: [(name: String, imports: [Target.Dependency])] = [
     (
         "DiarioWebTests",
         [
-            "DiarioCore", "DiarioSchema", "DiarioStorage", "DiarioLog", "DiarioEngine",
-            "DiarioHost", "DiarioWeb",
+            "DiarioCore", "DiarioCrypto", "DiarioSchema", "DiarioStorage", "DiarioFormat",
+            "DiarioLog", "DiarioEngine", "DiarioHost", "DiarioWeb",
         ] + rules
     ),
     ("DiarioSQLiteTests", ["DiarioCore", "DiarioStorage", "DiarioSQLite"]),

@@ -128,6 +128,32 @@ export interface LeftOut {
   message: string;
 }
 
+/** What an event says of a blob. */
+export interface BlobFields {
+  /** SHA-256 of the stored bytes, in base64. */
+  id: string;
+  /** Of the bytes themselves. */
+  size: number;
+  /** The media type. */
+  type: string;
+  /** In base64; missing if it is public. */
+  key?: string;
+}
+
+export interface BlobStatus {
+  id: string;
+  state: "here" | "coming" | "missing" | "refused" | "erased";
+  /** Bytes that are stored of it here. */
+  stored?: number;
+  /** Fields of events that refer to it. */
+  events: number;
+  /** True if its bytes do not leave the device that recorded it. */
+  stays: boolean;
+  isRecordedHere: boolean;
+  /** Why the server does not take it. */
+  message?: string;
+}
+
 export interface Status {
   space: string;
   replica: string;
@@ -160,6 +186,8 @@ export interface News {
   tables?: Record<string, string[]>;
   /** The last position, if it changed. */
   head?: number;
+  /** Blobs that were exchanged. */
+  blobs?: { sent: number; fetched: number; refused: number; missing: number; failure?: string };
   sync?: { state: Status["sync"]; lastError?: string };
   /** True if the tab that has the files does not answer. */
   busy?: true;
@@ -202,6 +230,20 @@ export interface Diary {
     failed?: (error: DiarioError) => void,
   ): () => void;
   on(listener: (news: News) => void): () => void;
+  /** Pictures and other bytes, beside the events that refer to them. */
+  blobs: {
+    /** Durable when it resolves: record the event after that. */
+    put(source: Blob | BufferSource, more?: { type?: string; isPublic?: boolean }):
+      Promise<BlobFields>;
+    /** With `field: "photo"` gives `photoId`, `photoSize`, `photoType` and `photoKey`. */
+    put(
+      source: Blob | BufferSource,
+      more: { field: string; type?: string; isPublic?: boolean },
+    ): Promise<Row>;
+    /** Fetched if they are not here. */
+    get(named: string | BlobFields): Promise<Blob>;
+    status(): Promise<BlobStatus[]>;
+  };
   status(): Promise<Status>;
   declared(): Promise<{ packs: Row[] }>;
   /** The newest first: those that are only here before those that have a position. */
@@ -238,6 +280,9 @@ export interface Diary {
 }
 
 export function open(options: Options): Promise<Diary>;
+/** Reads the events that are only here of a diary that does not open, as far as they verify. */
+export function salvage(options: { url: string }):
+  Promise<{ lines: Blob; events: number; ok: boolean; faults: string[] }>;
 /** True if an inclusion proof holds; its root must be known from elsewhere. */
 export function checkProof(proof: Proof): Promise<boolean>;
 /** The hashes of its path from the leaf up, and on which side of the path each lies. */

@@ -6,8 +6,9 @@
 import { DiarioError } from "./engine.js";
 import { follow } from "./follow.js";
 import { checkProof, stepsOf } from "./proofs.js";
+import { nameOf, salvage } from "./salvage.js";
 
-export { checkProof, DiarioError, stepsOf };
+export { checkProof, DiarioError, salvage, stepsOf };
 
 /** Milliseconds after which a tab that has the diary and says nothing counts as busy. */
 const SILENCE = 2000;
@@ -24,9 +25,6 @@ export async function open(options) {
   await diary.opened;
   return diary;
 }
-
-/** The name of a replica in this browser: the address of its space. */
-const nameOf = (url) => encodeURIComponent(url.host + url.pathname);
 
 class Diary {
   #worker;
@@ -209,6 +207,8 @@ class Diary {
   #tell(news) {
     if (news.copying) this.#settle.onProgress?.(news.copying);
     if (news.tables) for (const live of this.#live) live.changed(news.tables);
+    // Queries may say where the bytes are.
+    if (news.blobs) for (const live of this.#live) live.ask();
     for (const listener of this.#listeners) listener(news);
   }
 
@@ -258,6 +258,31 @@ class Diary {
     return (await this.#call("run", { name, input, language })).result;
   }
 
+  // ---- Pictures and other bytes ----
+
+  blobs = {
+    /**
+     * Keeps bytes, encrypted under a new key; resolves with what an event says of them once they
+     * are durable: record it after that. With `field` as the fields of a payload: `photoId` etc.
+     */
+    put: async (source, { field, type, isPublic } = {}) => {
+      const blob = await this.#call("putBlob", source, { type, isPublic });
+      this.#keep();
+      if (!field) return blob;
+      const named = Object.entries(blob).map(([name, value]) => [
+        field + name[0].toUpperCase() + name.slice(1),
+        value,
+      ]);
+      return Object.fromEntries(named);
+    },
+
+    /** The bytes to which an event refers, by its id or what `put` told, as a Blob. */
+    get: (named) => this.#call("getBlob", named),
+
+    /** The blobs to which events refer, and where their bytes are. */
+    status: () => this.#call("blobStatus"),
+  };
+
   // ---- Asking ----
 
   /** The rows of a query of a pack. */
@@ -297,6 +322,7 @@ class Diary {
       isAsking = false;
       if (isStale && this.#live.has(live)) ask();
     };
+    live.ask = ask;
     this.#live.add(live);
     ask();
     return () => this.#live.delete(live);

@@ -1,9 +1,9 @@
 // The replica in the worker that owns it: calls of pages, syncs, and what the log has to do.
 
+import { HostBlobs } from "./blobs.js";
+import { breathe, copySpace, STEP } from "./copy.js";
 import { DiarioError, Engine, MemorySlot, readJSON } from "./engine.js";
 
-/** Milliseconds of a step: messages are answered between two. */
-const STEP = 30;
 /** Slots that are kept free, and those that are opened when fewer are. */
 const FREE_MIN = 24;
 const GROWTH = 32;
@@ -11,18 +11,6 @@ const FIRST_COUNT = 128;
 /** Seconds that a server is asked to wait for news. */
 const NEWS_WAIT = 50;
 const MESSAGE = "application/vnd.diario.message";
-
-/** Lets messages come in: sooner than a timer, which waits four milliseconds. */
-function breathe() {
-  return new Promise((resolve) => {
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => {
-      port1.close();
-      resolve();
-    };
-    port2.postMessage(0);
-  });
-}
 
 const pause = (milliseconds, signal) =>
   new Promise((resolve) => {
@@ -39,6 +27,7 @@ export class Host {
   #folder;
   #options;
   #about;
+  #blobs;
   #replica;
   #head = 0;
   #isClosed = false;
@@ -65,18 +54,43 @@ export class Host {
 
   /** Opens the replica, or copies the space of the server first. */
   async open(progress = () => {}) {
-    const [module, slots] = await Promise.all([this.#options.module, this.#firstSlots()]);
-    this.#engine = new Engine(module, slots);
-    this.#engine.takePool();
+    await this.#takePool();
     this.#about = this.#engine.call("about");
+    const server = this.#options.url;
+    this.#blobs = new HostBlobs({ ...this.#tools(), server, notify: this.#notify });
     try {
       this.#take(this.#engine.call("open"));
     } catch (error) {
       if (error.kind !== "notFound") throw error;
-      await this.#copy(progress);
+      await copySpace({ ...this.#tools(), send: (body) => this.#send(body), progress });
       this.#take(this.#engine.call("open"));
     }
     this.#rest();
+  }
+
+  async #takePool() {
+    const [module, slots] = await Promise.all([this.#options.module, this.#firstSlots()]);
+    this.#engine = new Engine(module, slots);
+    this.#engine.takePool();
+  }
+
+  /** In place of `open`: what can be read of the pending events where it does not open. */
+  async salvage() {
+    const told = [];
+    await this.#takePool();
+    await this.#work("salvage", "", (text) => told.push(text));
+    return { ...JSON.parse(told.pop()), lines: told.join("") };
+  }
+
+  /** What others need of a host to work for it. */
+  #tools() {
+    return {
+      engine: this.#engine,
+      fetch: (path, options) => this.#fetch(path, options),
+      told: (reply, body) => this.#told(reply, body),
+      makeRoom: () => this.#makeRoom(),
+      follow: () => this.#work("follow", ""),
+    };
   }
 
   async #firstSlots() {
@@ -89,44 +103,6 @@ export class Host {
     this.#head = head;
   }
 
-  /** Takes the space of the server: its segments as they lie, and what is in none. */
-  async #copy(progress) {
-    const listed = async () => {
-      const reply = await this.#fetch("/segments", { headers: { accept: "application/json" } });
-      if (reply.status !== 200) throw await this.#refused(reply);
-      return new Uint8Array(await reply.arrayBuffer());
-    };
-    const job = this.#engine.begin("copy", await listed());
-    while (this.#engine.step(job, STEP)) {
-      const told = JSON.parse(this.#engine.text());
-      if (told.action === "list") {
-        this.#engine.call("copy.listing", await listed());
-      } else if (told.action === "fetch") {
-        await this.#fetchPart(told);
-      } else if (told.action === "send") {
-        const answer = await this.#send(this.#engine.callBytes("copy.request"));
-        this.#engine.call("copy.answer", answer);
-      } else {
-        progress(told);
-        await breathe();
-      }
-      await this.#makeRoom();
-    }
-  }
-
-  async #fetchPart({ name, size, first, last }) {
-    const isWhole = first === 0 && last === size - 1;
-    const headers = { accept: "application/octet-stream" };
-    if (!isWhole) headers.range = `bytes=${first}-${last}`;
-    const reply = await this.#fetch(`/segments/${name}`, { headers });
-    if (reply.status === 404) {
-      this.#engine.call("copy.skip");
-      return;
-    }
-    if (reply.status !== (isWhole ? 200 : 206)) throw await this.#refused(reply);
-    this.#engine.call("copy.part", new Uint8Array(await reply.arrayBuffer()));
-  }
-
   // ---- The server ----
 
   async #fetch(path, options = {}) {
@@ -137,7 +113,9 @@ export class Host {
     };
     if (this.#replica) headers["diario-replica"] = this.#replica;
     // Never from a cache: what a server says now is asked for.
-    return fetch(this.#options.url + path, { ...options, headers, cache: "no-store" });
+    const reply = await fetch(this.#options.url + path, { ...options, headers, cache: "no-store" });
+    if (reply.ok) this.#blobs.losses = reply.headers.get("diario-blobs-lost") ?? this.#blobs.losses;
+    return reply;
   }
 
   /** The answer to a message, as the engine takes it: its head, a zero byte, its body. */
@@ -164,12 +142,6 @@ export class Host {
     return told;
   }
 
-  /** Why the server refuses something that is no message. */
-  async #refused(reply) {
-    const refusal = this.#engine.call("refusal", this.#told(reply, await reply.arrayBuffer()));
-    return new DiarioError(refusal);
-  }
-
   /** Keeps the replica in sync until it is closed. */
   connect() {
     this.#syncing ??= Promise.all([this.#keepSynced(), this.#listen()]);
@@ -191,6 +163,7 @@ export class Host {
         await this.#exchange();
       } else if (next.action === "rest") {
         this.#note({ state: "idle" });
+        this.#blobs.sync();
         await this.#sleep(60_000);
       } else if (next.action === "wait") {
         const state = navigator.onLine === false ? "offline" : "waiting";
@@ -457,6 +430,18 @@ export class Host {
     return parts.join("");
   }
 
+  putBlob(source, options) {
+    return this.#blobs.put(source, options);
+  }
+
+  getBlob(named) {
+    return this.#blobs.get(named);
+  }
+
+  blobStatus() {
+    return this.#blobs.status();
+  }
+
   async verify() {
     let last;
     await this.#work("verify", "", (text) => {
@@ -484,6 +469,7 @@ export class Host {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#wakeUp();
+    this.#blobs?.close();
     try {
       this.#engine?.call("close");
     } finally {

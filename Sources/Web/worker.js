@@ -58,6 +58,19 @@ function elect(options) {
   });
 }
 
+/** Reads what can be read of a replica that does not open. */
+function salvage({ name }) {
+  navigator.locks.request(`diario:${name}`, async () => {
+    try {
+      const folder = await SlotFolder.open("diario", name);
+      host = new Host({ module: compiled(), folder });
+      postMessage({ salvaged: await host.salvage() });
+    } catch (error) {
+      postMessage({ failed: told(error) });
+    }
+  });
+}
+
 async function call({ id, method, values }) {
   try {
     if (!host) {
@@ -71,6 +84,7 @@ async function call({ id, method, values }) {
 
 onmessage = ({ data }) => {
   if (data.open) elect(data.open);
+  else if (data.salvage) salvage(data.salvage);
   else if (data.method) call(data);
   else if (data.online) host?.heardOfNews();
   else if (data.close) {

@@ -13,109 +13,46 @@ import Testing
 /// What a worker asks of the engine, in the pool of a page; read models are in a folder, where
 /// SQLite finds them here.
 @Suite struct PageTests {
-    private final class Clock: TimeSource {
-        var now: Timestamp { Timestamp(milliseconds: 1_795_000_000_000) }
-    }
-
-    private final class Chance: EntropySource {
-        private let random = Mutex(SeededRandom(seed: 47))
-
-        func next() -> UInt64 { random.withLock { $0.next() } }
-    }
-
-    private static func pool(_ disk: CrashDisk, _ count: Int = 64) throws -> PooledDirectory {
-        let pool = try PooledDirectory((0..<count).map { try disk.open("\($0)", .create) })
-        try disk.syncDirectory("")
-        return pool
-    }
-
-    /// A page with a space that uses these packs.
-    private static func page(
-        _ packs: [String],
-        on pool: PooledDirectory,
-        _ folder: borrowing TemporaryFolder
-    ) throws -> Page {
-        try LogStore.create(in: pool)
-        let surroundings = Surroundings(time: Clock(), entropy: Chance(), helper: PageHelper())
-        let store = try Space.openStore(pool, access: .readWrite, surroundings)
-        let packs = try PackSource.load(names: packs, own: [])
-        try Space.make(in: store, packs: packs).close()
-        return try page(on: pool, folder)
-    }
-
-    private static func page(
-        on pool: PooledDirectory,
-        _ folder: borrowing TemporaryFolder
-    ) throws -> Page {
-        let models = try POSIXDirectory(path: folder.path, access: .readWrite)
-        return Page(pool, time: Clock(), entropy: Chance(), domains: [Fish.domain]) {
-            ModelFolder(models, of: $0)
-        }
-    }
-
-    private static func call(_ page: Page, _ name: String, _ input: String = "") throws -> JSON {
-        let answer = try page.call(name, Array(input.utf8))
-        return answer.isEmpty ? .null : try JSON.parse(answer).value
-    }
-
-    /// Work to its end, a piece in each step.
-    private static func work(
-        _ page: Page,
-        _ name: String,
-        _ input: String = ""
-    ) throws -> [String] {
-        let job = try page.begin(name, Array(input.utf8))
-        var told: [String] = []
-        while true {
-            switch try job.step({ true }) {
-            case .more(let bytes): told.append(String(decoding: bytes, as: UTF8.self))
-            case .end(let bytes):
-                told.append(String(decoding: bytes, as: UTF8.self))
-                return told.filter { !$0.isEmpty }
-            }
-        }
-    }
-
     private static let weight =
         #"{"type":"meals.weight.recorded","actor":"u1","payload":"#
         + #"{"day":"2026-05-04","weightG":71500,"source":"manual"}}"#
 
     @Test func aSpaceIsOpenedRecordedToAndAsked() throws {
         let (disk, folder) = (CrashDisk(machineID: "test"), try TemporaryFolder())
-        let page = try Self.page(["meals"], on: Self.pool(disk), folder)
-        #expect(try Self.call(page, "open").member("replica") != nil)
-        let recorded = try Self.call(page, "record", Self.weight + "\n" + Self.weight)
+        let page = try PageWorld.page(["meals"], on: PageWorld.pool(disk), folder)
+        #expect(try PageWorld.call(page, "open").member("replica") != nil)
+        let recorded = try PageWorld.call(page, "record", Self.weight + "\n" + Self.weight)
         guard case .array(let origins)? = recorded.member("origins")?.item.value else {
             Issue.record("no origins")
             return
         }
         #expect(origins.count == 2)
-        let rows = try Self.work(page, "ask", #"{"sql":"SELECT count(*) AS n FROM weight"}"#)
+        let rows = try PageWorld.work(page, "ask", #"{"sql":"SELECT count(*) AS n FROM weight"}"#)
         #expect(rows.last == "{\"n\":2}\n")
         #expect(rows.first?.contains(#""columns":["n"]"#) == true)
-        let exported = try Self.work(page, "export", "{}").joined()
+        let exported = try PageWorld.work(page, "export", "{}").joined()
         #expect(exported.split(separator: "\n").count == 2 && exported.contains("71500"))
-        #expect(try Self.work(page, "export", #"{"pending":true}"#).isEmpty)
-        #expect(try Self.work(page, "verify").last?.contains(#""ok":true"#) == true)
-        #expect(try Self.work(page, "rest").isEmpty)
+        #expect(try PageWorld.work(page, "export", #"{"pending":true}"#).isEmpty)
+        #expect(try PageWorld.work(page, "verify").last?.contains(#""ok":true"#) == true)
+        #expect(try PageWorld.work(page, "rest").isEmpty)
         // What is durable is there after a crash, by another engine.
-        _ = try Self.call(page, "close")
-        #expect(throws: DiarioError.self) { try Self.call(page, "status") }
+        _ = try PageWorld.call(page, "close")
+        #expect(throws: DiarioError.self) { try PageWorld.call(page, "status") }
         var random = SeededRandom(seed: 1)
         disk.crash(using: &random)
-        let again = try Self.page(on: Self.pool(disk), folder)
-        _ = try Self.call(again, "open")
-        let events = try Self.call(again, "status").member("events")?.item.value
+        let again = try PageWorld.page(on: PageWorld.pool(disk), folder)
+        _ = try PageWorld.call(again, "open")
+        let events = try PageWorld.call(again, "status").member("events")?.item.value
         #expect(events?.asWritten == Array("2".utf8))
     }
 
     @Test func eventsAreLookedAtTheNewestFirst() throws {
         let (disk, folder) = (CrashDisk(machineID: "test"), try TemporaryFolder())
-        let page = try Self.page(["meals"], on: Self.pool(disk), folder)
-        _ = try Self.call(page, "open")
-        for _ in 0..<5 { _ = try Self.call(page, "record", Self.weight) }
+        let page = try PageWorld.page(["meals"], on: PageWorld.pool(disk), folder)
+        _ = try PageWorld.call(page, "open")
+        for _ in 0..<5 { _ = try PageWorld.call(page, "record", Self.weight) }
         func positions(_ wanted: String) throws -> [String] {
-            try Self.work(page, "events", wanted).joined().split(separator: "\n").map { line in
+            try PageWorld.work(page, "events", wanted).joined().split(separator: "\n").map { line in
                 let event = try JSON.parse(Array(line.utf8)).value
                 let position = event.member("position")?.item.value.asWritten ?? []
                 #expect(event.member("eventHash") != nil && event.member("batch") != nil)
@@ -131,7 +68,7 @@ import Testing
         #expect(try positions(#"{"type":"meals.weight.recorded","actor":"u1"}"#) == all)
         #expect(try positions(#"{"all":true}"#).last == "1")
         #expect(try positions(#"{"pending":true}"#).isEmpty)
-        let one = try Self.call(page, "event", #"{"event":""# + all[0] + "\"}")
+        let one = try PageWorld.call(page, "event", #"{"event":""# + all[0] + "\"}")
         let origin = try #require(one.member("origin")?.item.value.asWritten)
         let same = try page.call("event", Array(#"{"event":"#.utf8) + origin + [0x7d])
         #expect(try JSON.parse(same).value.asWritten == one.asWritten)
@@ -145,8 +82,8 @@ import Testing
 
     @Test func aPackIsOneFile() throws {
         let (disk, folder) = (CrashDisk(machineID: "test"), try TemporaryFolder())
-        let pool = try Self.pool(disk)
-        let page = try Self.page(["fish"], on: pool, folder)
+        let pool = try PageWorld.pool(disk)
+        let page = try PageWorld.page(["fish"], on: pool, folder)
         let fish = try #require(
             try pool.list(LogPaths.packs).first {
                 (try? pool.list(LogPaths.packs + "/" + $0)) == nil
@@ -158,7 +95,7 @@ import Testing
         bytes[bytes.count / 2] ^= 1
         try Files.replace(path, with: bytes, in: pool)
         do {
-            _ = try Self.call(page, "open")
+            _ = try PageWorld.call(page, "open")
             Issue.record("a damaged pack was read")
         } catch let error as DiarioError {
             #expect(error.kind == .corrupt && error.message.contains(fish))
@@ -167,17 +104,17 @@ import Testing
 
     @Test func commandsAndViewsAreRun() throws {
         let (disk, folder) = (CrashDisk(machineID: "test"), try TemporaryFolder())
-        let page = try Self.page(["fish"], on: Self.pool(disk), folder)
-        _ = try Self.call(page, "open")
+        let page = try PageWorld.page(["fish"], on: PageWorld.pool(disk), folder)
+        _ = try PageWorld.call(page, "open")
         let call =
             #"{"name":"fish.preference.set","input":{"key":"language","value":"it"},"#
             + #""actor":"u1"}"#
-        #expect(try Self.call(page, "run", call).member("events") != nil)
+        #expect(try PageWorld.call(page, "run", call).member("events") != nil)
         let wrong =
             #"{"name":"fish.preference.set","input":{"key":"language","value":"xx"},"#
             + #""actor":"u1","language":"en"}"#
         do {
-            _ = try Self.call(page, "run", wrong)
+            _ = try PageWorld.call(page, "run", wrong)
             Issue.record("there is no such language")
         } catch let error as DiarioError {
             #expect(error.kind == .rule)
@@ -200,8 +137,8 @@ import Testing
     ])
     func wrongInputIsAnError(name: String, input: String) throws {
         let (disk, folder) = (CrashDisk(machineID: "test"), try TemporaryFolder())
-        let page = try Self.page(["meals"], on: Self.pool(disk), folder)
-        if name != "open" { _ = try Self.call(page, "open") }
+        let page = try PageWorld.page(["meals"], on: PageWorld.pool(disk), folder)
+        if name != "open" { _ = try PageWorld.call(page, "open") }
         #expect(throws: DiarioError.self) { try page.call(name, Array(input.utf8)) }
     }
 }

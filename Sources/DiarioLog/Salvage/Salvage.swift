@@ -8,7 +8,8 @@ package import DiarioStorage
 ///
 /// Reads the files of the damaged directory one by one and needs no log that opens; nothing there
 /// is changed. Memory is bounded by the largest log file, segment index or batch.
-package struct Salvage: ~Copyable {
+// Usable from inline, or other modules do not find its `deinit` in Embedded Swift (6.3.1).
+@usableFromInline package struct Salvage: ~Copyable {
     private let directory: any LogDirectory
     private let store: LogStore
     /// Packs that come with the program, by fingerprint.
@@ -32,7 +33,8 @@ package struct Salvage: ~Copyable {
     }
 
     /// The space that is being written.
-    struct Writing: ~Copyable {
+    // Usable from inline as well, for the same reason.
+    @usableFromInline struct Writing: ~Copyable {
         let lock: any DirectoryLock
         var salvage: SpaceSalvage
         let entries: [InboxEntry]

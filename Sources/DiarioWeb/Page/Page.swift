@@ -19,6 +19,7 @@ package final class Page {
     private var helper = PageHelper()
     private var models: ReadModels?
     private var session: ReplicaSession?
+    private var blobs: PageBlobs?
     /// What is to be sent next.
     private var request: [UInt8] = []
     private var copying: CopyJob?
@@ -66,7 +67,11 @@ package final class Page {
         case "copy.request", "copy.listing", "copy.part", "copy.answer", "copy.skip":
             guard let copying else { throw Self.notOpen }
             return try copying.call(name, input)
-        default: throw DiarioError(.invalid, "A page has no call \(name).")
+        default:
+            guard name.hasPrefix("blobs."), let blobs else {
+                throw DiarioError(.invalid, "A page has no call \(name), or not now.")
+            }
+            return try blobs.call(name, input)
         }
     }
 
@@ -77,6 +82,7 @@ package final class Page {
             let job = try CopyJob(input, in: directory, surroundings(), seed: entropy.next())
             copying = job
             return job
+        case "salvage": return try SalvageJob(directory, surroundings())
         case "follow": return FollowJob(try opened())
         case "ask": return AnswerJob(try question(PageInput(input)), try opened())
         case "verify": return try VerifyJob(try opened().space)
@@ -132,14 +138,16 @@ package final class Page {
 
     /// Goes on with a space that is open.
     package func use(_ space: Space) {
-        models = ReadModels(space, in: makePlace(space.id))
+        let models = ReadModels(space, in: makePlace(space.id))
+        self.models = models
+        blobs = PageBlobs(models)
         session = nil
     }
 
     private func close() throws(DiarioError) -> [UInt8] {
         guard let closing = models else { return [] }
         try closing.endPart()
-        (models, session) = (nil, nil)
+        (models, session, blobs) = (nil, nil, nil)
         // Not by `Space.close`, which seals what is due however long that takes.
         do { try closing.space.store.close() } catch { throw DiarioError(error) }
         return []
@@ -328,7 +336,8 @@ package final class Page {
             var space = models.space
             try space.move(to: current.space)
             try models.endPart()
-            self.models = ReadModels(space, in: makePlace(space.id))
+            use(space)
+            session = current
         } else {
             try models.space.takeUpAdoptions()
         }
