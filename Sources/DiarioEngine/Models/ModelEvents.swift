@@ -19,7 +19,9 @@ struct ModelEvents {
 
     private struct Segment {
         let columns: SealedColumns
-        let events: ColumnEvents
+        let types: [EventType?]
+        /// Nil until they are made, which takes as long as reading the columns.
+        var events: ColumnEvents?
         /// The position to go on with.
         var next: UInt64
     }
@@ -42,7 +44,7 @@ struct ModelEvents {
     }
 
     /// Lets the file take the next events, of which its models listen to `countMax` at most; fewer
-    /// if what was done should be kept first.
+    /// if what was done should be kept first, and none where a segment is begun.
     mutating func apply(
         to file: ModelFile,
         after position: UInt64,
@@ -51,14 +53,23 @@ struct ModelEvents {
     ) throws(ApplyError) -> Progress {
         var progress = Progress(last: position)
         while progress.count < countMax, progress.count == 0 || !file.shouldCommit {
-            if segment != nil {
-                try applyColumns(to: file, countMax, care, &progress)
+            if let events = segment?.events {
+                try applyColumns(events, to: file, countMax, care, &progress)
                 continue
+            }
+            if let begun = segment {
+                segment?.events = ColumnEvents(
+                    begun.columns.envelope,
+                    begun.columns.wantedEvents,
+                    begun.types,
+                    for: plan
+                )
+                break
             }
             do throws(DiarioError) {
                 if rows.isBetweenBlocks {
                     segment = try nextSegment()
-                    guard segment == nil else { continue }
+                    guard segment == nil else { break }
                 }
                 guard try rows.advance() else {
                     progress.isAtEnd = true
@@ -75,6 +86,7 @@ struct ModelEvents {
     }
 
     private mutating func applyColumns(
+        _ events: ColumnEvents,
         to file: ModelFile,
         _ countMax: Int,
         _ care: ModelFile.Care,
@@ -86,7 +98,7 @@ struct ModelEvents {
             throw ApplyError(DiarioError(error))
         }
         let countMax = countMax - progress.count
-        let (next, count) = try file.apply(current.events, window, countMax: countMax, care)
+        let (next, count) = try file.apply(events, window, countMax: countMax, care)
         progress.count += count
         let end = current.columns.positions.upperBound
         current.next = min(end, current.columns.position(of: next))
@@ -114,10 +126,6 @@ struct ModelEvents {
                 ?? .unknown(name, version: entry.version)
             types.append(plan.selection(of: type) == nil ? nil : type)
         }
-        return Segment(
-            columns: found,
-            events: ColumnEvents(found.envelope, found.wantedEvents, types, for: plan),
-            next: found.positions.lowerBound
-        )
+        return Segment(columns: found, types: types, next: found.positions.lowerBound)
     }
 }

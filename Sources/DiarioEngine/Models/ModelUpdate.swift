@@ -21,6 +21,8 @@ package final class ModelUpdate {
     let stop: BuildStop
     /// The step budget while a query waits; nil means unlimited.
     let allowance: StepAllowance?
+    /// Pending events that are applied in one transaction, if nothing else is done in it.
+    var pendingCountMax = Int.max
     /// Events of which some are still to be applied; nil between two reads.
     var reading: Reading?
 
@@ -201,9 +203,10 @@ package final class ModelUpdate {
             try promotedSections(standing.head)
         }
         try filing { () throws(ProjectionError) in try file.promoteSections(promoted) }
-        try applyCanonical(through: standing, care)
-        for events in rest(of: standing.pending) ?? [] where !file.isSpent {
-            try apply(events, care)
+        // Of those that were taken back, readers see all again, or none.
+        var countMax = try applyCanonical(through: standing, care) ? Int.max : pendingCountMax
+        for events in rest(of: standing.pending) ?? [] where !file.isSpent && countMax > 0 {
+            try apply(events, countMax: &countMax, care)
         }
         try filing { () throws(ProjectionError) -> Void in
             try file.endLane()
@@ -213,10 +216,12 @@ package final class ModelUpdate {
 
     /// Takes back what pending events did if there are canonical ones to go before them, or if they
     /// are not what is pending any more; then applies the canonical ones.
+    ///
+    /// True if something was taken back.
     private func applyCanonical(
         through standing: SpaceStanding,
         _ care: ModelFile.Care
-    ) throws(ApplyError) {
+    ) throws(ApplyError) -> Bool {
         var reader: EventReader?
         if file.applied < standing.head {
             let positions = file.applied + 1...standing.head
@@ -228,25 +233,30 @@ package final class ModelUpdate {
         var hasEvent = try reading { () throws(DiarioError) -> Bool in
             try reader?.advance() ?? false
         }
-        if hasEvent || rest(of: standing.pending) == nil {
-            try filing { () throws(ProjectionError) in try file.undoSections() }
-        }
+        let isUndone = hasEvent || rest(of: standing.pending) == nil
+        if isUndone { try filing { () throws(ProjectionError) in try file.undoSections() } }
         while hasEvent, let line = reader?.line {
             try file.apply(line, care)
             if file.isSpent, let position = line.position {
-                return file.settle(through: position)
+                file.settle(through: position)
+                return isUndone
             }
             hasEvent = try reading { () throws(DiarioError) -> Bool in
                 try reader?.advance() ?? false
             }
         }
         if file.applied < standing.head { file.settle(through: standing.head) }
+        return isUndone
     }
 
     /// Applies pending events in sections, each of which ends with a certain sequence.
     ///
     /// Of many that were sent, the sections that got positions whole then need not be done again.
-    private func apply(_ events: PendingEvents, _ care: ModelFile.Care) throws(ApplyError) {
+    private func apply(
+        _ events: PendingEvents,
+        countMax: inout Int,
+        _ care: ModelFile.Care
+    ) throws(ApplyError) {
         let sequences = events.sequences
         let cursor: LogCursor
         do { cursor = try space.store.cursor(space.id, allOf: events) } catch {
@@ -260,7 +270,11 @@ package final class ModelUpdate {
             }
             while sequence > end { end = try passSection(of: events.replica, endingAt: end) }
             try file.apply(reader.line, care)
-            if file.isSpent { return file.settleLane(through: sequence) }
+            countMax -= 1
+            guard file.isSpent || countMax == 0 else { continue }
+            file.settleLane(through: sequence)
+            if sequence == end { file.closeSection() }
+            return
         }
         while end < sequences.upperBound {
             end = try passSection(of: events.replica, endingAt: end)

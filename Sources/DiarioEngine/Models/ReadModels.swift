@@ -42,8 +42,8 @@ package final class ReadModels {
     var part: UpdatePart?
     /// Packs whose read models steps build again, first of all.
     package var rebuildNext: Set<String> = []
-    /// Why packs cannot be used that steps have checked, by fingerprint.
-    var problems: [Hash32: PackProblem] = [:]
+    /// The checks of packs whose read models steps are to build, by fingerprint.
+    var checks: [Hash32: PackCheck] = [:]
 
     /// Notes about the unexpected, for people.
     package private(set) var notes: [String] = []

@@ -7,12 +7,14 @@ import DiarioSchema
 /// between two steps.
 enum UpdatePart {
     /// Whether read models can be built of a pack that has none here.
-    case checking(UsedPack, PackCheck)
+    case checking(PackCheck)
     case following(ModelUpdate)
     case building(ModelBuild)
 
     /// Events of one look at the clock.
     private static let stepCount = 250
+    /// Pending events of one transaction.
+    private static let pendingCount = 1000
 
     /// What is to be done first; nil if all is up to date.
     static func next(of models: ReadModels) throws(DiarioError) -> UpdatePart? {
@@ -29,26 +31,20 @@ enum UpdatePart {
                 let update = models.modelUpdate(of: file)
                 let standing = models.space.store[models.spaceID].standing()
                 if update.needsWork(standing) { return .following(update) }
-            } else if let problem = models.problems[used.fingerprint] {
+            } else if let check = models.checks[used.fingerprint], check.isDone {
+                guard let problem = check.problems.first else {
+                    return .building(try build(plan, .missing, in: models))
+                }
                 try models.keep(used, problem)
             } else {
-                return .checking(used, PackCheck(used.pack, inUse: true))
+                // What another call ended is gone on with.
+                let check =
+                    models.checks[used.fingerprint] ?? PackCheck(used.pack, inUse: true)
+                models.checks[used.fingerprint] = check
+                return .checking(check)
             }
         }
         return nil
-    }
-
-    /// Builds what is missing of a pack, if it can be built.
-    private static func begin(
-        _ used: UsedPack,
-        _ problem: PackProblem?,
-        in models: ReadModels
-    ) throws(DiarioError) -> UpdatePart? {
-        if let problem {
-            models.problems[used.fingerprint] = problem
-            return nil
-        }
-        return .building(try build(models.plan(used), .missing, in: models))
     }
 
     private static func build(
@@ -65,8 +61,7 @@ enum UpdatePart {
     /// Goes on a little; nil once it is done.
     func step(in models: ReadModels) throws(DiarioError) -> UpdatePart? {
         switch self {
-        case .checking(let used, let check):
-            return check.step() ? self : try Self.begin(used, check.problems.first, in: models)
+        case .checking(let check): return check.step() ? self : nil
         case .following(let update): return try Self.follow(update, models) ? self : nil
         case .building(var build):
             do throws(DiarioError) {
@@ -92,6 +87,7 @@ enum UpdatePart {
                 return true
             }
             if try update.finishStep() { return true }
+            update.pendingCountMax = pendingCount
             try update.run { _, _ in }
             return false
         }

@@ -14,6 +14,8 @@ package final class PackCheck {
     private var next = 0
     /// False if a read model has a problem.
     private var isWhole = true
+    /// True once all was tried.
+    package private(set) var isDone = false
 
     /// For a pack `inUse` only problems count that prevent building its read models: it was
     /// adopted when queries had fewer rules.
@@ -57,10 +59,16 @@ package final class PackCheck {
 
     /// Tries a read model, a query or an upcast; false once all were tried.
     package func step() -> Bool {
-        guard let connection = connection.take() else { return false }
-        let isMore = step(on: connection)
-        self.connection = consume connection
-        return isMore
+        guard let connection = connection.take() else {
+            isDone = true
+            return false
+        }
+        if step(on: connection) {
+            self.connection = consume connection
+        } else {
+            isDone = true
+        }
+        return !isDone
     }
 
     private func step(on connection: borrowing Connection) -> Bool {
