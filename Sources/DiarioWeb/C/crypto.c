@@ -27,27 +27,54 @@ static const uint32_t rounds[64] = {
 
 static uint32_t right(uint32_t word, int count) { return word >> count | word << (32 - count); }
 
-static void compress(uint32_t h[8], const uint8_t *block) {
-    uint32_t w[64], s[8];
+/* A round; who calls it turns the names, so that nothing is moved. */
+#define ROUND(a, b, c, d, e, f, g, h, i)                                                           \
+    do {                                                                                           \
+        uint32_t one = h + (right(e, 6) ^ right(e, 11) ^ right(e, 25)) + (g ^ (e & (f ^ g))) +     \
+                       rounds[start + i] + w[i];                                                   \
+        d += one;                                                                                  \
+        h = one + (right(a, 2) ^ right(a, 13) ^ right(a, 22)) + ((a & b) | (c & (a | b)));         \
+    } while (0)
+
+#define EIGHT_ROUNDS(i)                                                                            \
+    do {                                                                                           \
+        ROUND(a, b, c, d, e, f, g, h, i);                                                          \
+        ROUND(h, a, b, c, d, e, f, g, i + 1);                                                      \
+        ROUND(g, h, a, b, c, d, e, f, i + 2);                                                      \
+        ROUND(f, g, h, a, b, c, d, e, i + 3);                                                      \
+        ROUND(e, f, g, h, a, b, c, d, i + 4);                                                      \
+        ROUND(d, e, f, g, h, a, b, c, i + 5);                                                      \
+        ROUND(c, d, e, f, g, h, a, b, i + 6);                                                      \
+        ROUND(b, c, d, e, f, g, h, a, i + 7);                                                      \
+    } while (0)
+
+static void compress(uint32_t state[8], const uint8_t *block) {
+    uint32_t w[16];
     for (int i = 0; i < 16; i++)
         w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
                (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
-    for (int i = 16; i < 64; i++) {
-        uint32_t a = w[i - 15], b = w[i - 2];
-        w[i] = w[i - 16] + (right(a, 7) ^ right(a, 18) ^ a >> 3) + w[i - 7] +
-               (right(b, 17) ^ right(b, 19) ^ b >> 10);
+    uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+    uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
+    for (int start = 0;; start += 16) {
+        EIGHT_ROUNDS(0);
+        EIGHT_ROUNDS(8);
+        if (start == 48) break;
+        /* The next 16 words, in place of those that these follow from. */
+#pragma clang loop unroll(full)
+        for (int i = 0; i < 16; i++) {
+            uint32_t next = w[(i + 1) % 16], last = w[(i + 14) % 16];
+            w[i] += (right(next, 7) ^ right(next, 18) ^ next >> 3) + w[(i + 9) % 16] +
+                    (right(last, 17) ^ right(last, 19) ^ last >> 10);
+        }
     }
-    memcpy(s, h, sizeof s);
-    for (int i = 0; i < 64; i++) {
-        uint32_t one = s[7] + (right(s[4], 6) ^ right(s[4], 11) ^ right(s[4], 25)) +
-                       (s[6] ^ (s[4] & (s[5] ^ s[6]))) + rounds[i] + w[i];
-        uint32_t two = (right(s[0], 2) ^ right(s[0], 13) ^ right(s[0], 22)) +
-                       ((s[0] & s[1]) | (s[2] & (s[0] | s[1])));
-        memmove(s + 1, s, 7 * sizeof *s);
-        s[4] += one;
-        s[0] = one + two;
-    }
-    for (int i = 0; i < 8; i++) h[i] += s[i];
+    state[0] += a;
+    state[1] += b;
+    state[2] += c;
+    state[3] += d;
+    state[4] += e;
+    state[5] += f;
+    state[6] += g;
+    state[7] += h;
 }
 
 int SHA256_Init(SHA256_CTX *context) {
