@@ -13,7 +13,7 @@ package struct SegmentIntake: ~Copyable {
     private var entries: [SegmentEntry] = []
     private var seeds: Seeds
     private var hasher = EventHasher()
-    private var range = CompactRange()
+    private var tree = TileBuilder(CompactRange())
     private var heads: [ReplicaID: ReplicaHead] = [:]
     private var tallies: [ReplicaID: ReplicaTally] = [:]
     /// The packs that were adopted so far, in order.
@@ -35,7 +35,7 @@ package struct SegmentIntake: ~Copyable {
     }
 
     /// The last position that was taken over.
-    package var end: UInt64 { range.size }
+    package var end: UInt64 { tree.size }
 
     /// Reads the next segment and its sidecar, which lie in the folder of segments, durably.
     ///
@@ -105,7 +105,7 @@ package struct SegmentIntake: ~Copyable {
         let row = stored.row
         do throws(FormatError) {
             let hash = try hasher.eventHash(of: row, in: events, &seeds)
-            range.append(hasher.leaf(hash, acceptedAt: acceptedAt), &hasher)
+            tree.append(hasher.leaf(hash, acceptedAt: acceptedAt), &hasher)
             let (block, type) = (events.bytes.span, events.types[row.typeIndex])
             let facts = try store.shared.engine.facts(of: stored, in: block, type)
             adoptions += facts.adoptions
@@ -159,15 +159,17 @@ package struct SegmentIntake: ~Copyable {
 
     /// Lets the space refer to all that was taken; durable when it returns.
     ///
-    /// Its tiles come later, by `extendTiles`.
+    /// Its tiles are kept as well, and if there is no time for that, `extendTiles` makes them.
     ///
     /// - Throws: `.outOfOrder` if the first events have another root than `root`.
     package mutating func finish(root: Hash32) throws(LogError) {
-        guard range.root(&hasher) == root else {
+        guard tree.root(&hasher) == root else {
             throw .outOfOrder(what: "the first \(end) events have another root than was told")
         }
         guard !entries.isEmpty else { return }
-        let (space, entries) = (space, entries)
+        let (space, entries, tree) = (space, entries, tree)
+        let range: CompactRange
+        do throws(FormatError) { range = try tree.range } catch { throw .format(error) }
         let state = SpaceState(
             released: end,
             acceptedAt: acceptedAt,
@@ -180,6 +182,8 @@ package struct SegmentIntake: ~Copyable {
             try writer.changeManifest(of: space) { $0.segments = entries }
             try writer.writeFrame { $0.append(.state, of: space) { state.append(to: &$0) } }
             writer.store.hashes.remove(space)
+            var tiles = try TileStore(writer.store.directory, space: space)
+            if tiles.size == 0 { try tiles.extend(tree) }
         }
     }
 }
