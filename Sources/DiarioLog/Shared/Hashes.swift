@@ -142,20 +142,23 @@ final class Hashes: Sendable {
         var range = known.map { $0.size >= due.stated.size ? $0 : due.stated } ?? due.stated
         var seeds = Seeds(store: store, space: id)
         for (run, writer) in due.runs {
-            if isOver() {
+            if let writer {
+                var reader = SealedRunReader(store, id)
+                repeat {
+                    try append(run, by: writer, of: id, from: &reader, to: &range, &seeds, &state)
+                } while range.size < run.last && !isOver()
+            } else {
+                let (bytes, block) = try bytes(of: run, in: store, state.frames)
+                do throws(FormatError) {
+                    let block = bytes.span.extracting(block)
+                    try state.hasher.append(block, run, seeds: &seeds, to: &range)
+                } catch {
+                    throw run.fault(error)
+                }
+            }
+            if range.size < due.head, range.size < run.last || isOver() {
                 state.ranges[id] = range
                 return range
-            }
-            if let writer {
-                try append(run, by: writer, of: id, in: store, to: &range, &seeds, &state)
-                continue
-            }
-            let (bytes, block) = try bytes(of: run, in: store, state.frames)
-            do throws(FormatError) {
-                let block = bytes.span.extracting(block)
-                try state.hasher.append(block, run, seeds: &seeds, to: &range)
-            } catch {
-                throw run.fault(error)
             }
         }
         guard range.size == due.head else {
@@ -171,36 +174,33 @@ final class Hashes: Sendable {
         return range
     }
 
-    /// Appends the leaves of promoted events that lie in private segments.
+    /// Appends the leaves of some promoted events that lie in private segments.
     private static func append(
         _ run: Run,
         by replica: ReplicaID,
         of space: SpaceID,
-        in store: LogShared,
+        from reader: inout SealedRunReader,
         to range: inout CompactRange,
         _ seeds: inout Seeds,
         _ state: inout State
     ) throws(LogError) {
-        var reader = SealedRunReader(store, space)
-        while range.size < run.last {
-            let wanted = max(run.first, range.size + 1)..<run.last + 1
-            guard
-                let piece = try reader.piece(of: run, by: replica, wanted, isPending: false),
-                piece.covered.lowerBound == range.size + 1
-            else {
-                throw .corrupt(
-                    Fault(
-                        file: LogPaths.manifest(space),
-                        offset: 0,
-                        what: "no private segment holds position \(range.size + 1)"
-                    )
+        let wanted = max(run.first, range.size + 1)..<run.last + 1
+        guard
+            let piece = try reader.piece(of: run, by: replica, wanted, isPending: false),
+            piece.covered.lowerBound == range.size + 1
+        else {
+            throw .corrupt(
+                Fault(
+                    file: LogPaths.manifest(space),
+                    offset: 0,
+                    what: "no private segment holds position \(range.size + 1)"
                 )
-            }
-            do throws(FormatError) {
-                try state.hasher.append(piece.events, seeds: &seeds, to: &range)
-            } catch {
-                throw .format(error)
-            }
+            )
+        }
+        do throws(FormatError) {
+            try state.hasher.append(piece.events, seeds: &seeds, to: &range)
+        } catch {
+            throw .format(error)
         }
     }
 

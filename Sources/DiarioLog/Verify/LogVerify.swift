@@ -92,7 +92,7 @@ package struct LogVerify: ~Copyable {
     }
 
     /// Events of a segment that are made rows at once.
-    private static let pieceCount = 4096
+    private static let pieceCount = 1024
 
     package init(_ store: LogStore, _ space: SpaceID) throws(LogError) {
         let shared = store.shared

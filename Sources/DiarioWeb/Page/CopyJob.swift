@@ -16,7 +16,7 @@ final class CopyJob: PageJob {
     private var permission: Permission?
 
     /// Bytes between two looks at the clock.
-    private static let size = 128 * 1024
+    private static let size = 32 * 1024
 
     /// With the listing of the server's segments; goes on with a copy that was interrupted.
     init(

@@ -78,7 +78,7 @@ final class VerifyJob: PageJob {
     private var verify: SpaceVerify
 
     /// Bytes between two looks at the clock.
-    private static let size = 32 * 1024
+    private static let size = 16 * 1024
 
     init(_ space: Space) throws(DiarioError) { verify = try SpaceVerify(space) }
 

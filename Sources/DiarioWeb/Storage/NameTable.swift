@@ -42,9 +42,10 @@ struct NameTable: Equatable {
         var bytes = SmallFile.begin(.names)
         bytes.append(littleEndian: generation)
         bytes.append(littleEndian: UInt32(slots.count))
-        for path in slots.keys.sorted(by: { Self.isOrdered($0, $1) }) {
-            bytes.append(littleEndian: UInt32(slots[path] ?? 0))
-            bytes.append(text: path)
+        let entries = slots.map { (path: Array($0.key.utf8), slot: $0.value) }
+        for entry in entries.sorted(by: { $0.path.lexicographicallyPrecedes($1.path) }) {
+            bytes.append(littleEndian: UInt32(entry.slot))
+            bytes.append(text: String(decoding: entry.path, as: UTF8.self))
         }
         SmallFile.end(&bytes)
         return bytes
