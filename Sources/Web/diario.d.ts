@@ -287,3 +287,5 @@ export function salvage(options: { url: string }):
 export function checkProof(proof: Proof): Promise<boolean>;
 /** The hashes of its path from the leaf up, and on which side of the path each lies. */
 export function stepsOf(proof: Proof): { hash: string; side: "left" | "right" }[];
+/** Removes what this browser has of a space; what is only here is lost. */
+export function remove(space: { url: string }): Promise<void>;

@@ -7,6 +7,7 @@ import { DiarioError } from "./engine.js";
 import { follow } from "./follow.js";
 import { checkProof, stepsOf } from "./proofs.js";
 import { nameOf, salvage } from "./salvage.js";
+import { SlotFolder } from "./slots.js";
 
 export { checkProof, DiarioError, salvage, stepsOf };
 
@@ -26,6 +27,30 @@ export async function open(options) {
   return diary;
 }
 
+/** Milliseconds that other tabs have to close a space that is removed. */
+const CLOSING = 5000;
+
+/** Removes what this browser has of a space, once no tab has it open; what is only here is lost. */
+export async function remove({ url }) {
+  const name = nameOf(new URL(url, location.href));
+  if (!navigator.locks) return;
+  const signal = AbortSignal.timeout(CLOSING);
+  try {
+    await navigator.locks.request(`diario:${name}`, { signal }, () =>
+      SlotFolder.remove("diario", name));
+  } catch (error) {
+    // Nothing was kept.
+    if (error.name === "NotFoundError") return;
+    if (!signal.aborted) throw error;
+    const message = "Another tab has this space open. Close that tab, and remove it again.";
+    throw new DiarioError({ kind: "busy", message });
+  }
+}
+
+/** A name that nothing else has; the browser's own are there over HTTPS alone. */
+const newName = () => Array.from(crypto.getRandomValues(new Uint32Array(4)), (word) =>
+  word.toString(36)).join("-");
+
 class Diary {
   #worker;
   #channel;
@@ -38,14 +63,15 @@ class Diary {
   #isKept = false;
   #live = new Set();
   #listeners = new Set();
-  #tab = crypto.randomUUID();
+  #tab = newName();
   #options;
   opened;
 
   constructor({ url, token, storage = "auto", onProgress }) {
     const address = new URL(url, location.href);
     this.#name = nameOf(address);
-    // In memory each tab has a replica of its own.
+    // In memory each tab has a replica of its own; so it is where there are no locks.
+    if (storage === "auto" && !navigator.locks) storage = "memory";
     if (storage === "memory") this.#name += `:${this.#tab}`;
     this.#options = { url: address.href.replace(/\/$/, ""), token, storage, name: this.#name };
     this.#channel = new BroadcastChannel(`diario:${this.#name}`);
@@ -228,7 +254,7 @@ class Diary {
 
   /** Records events together, all of them or none; resolves with their origins. */
   async batch(events) {
-    const name = crypto.randomUUID();
+    const name = newName();
     return this.#write(events.map((event) => line({ ...event, batch: name })));
   }
 
@@ -444,7 +470,7 @@ const text = (at) => (at instanceof Date ? at.toISOString() : at);
 /** A line of JSON as events are imported; BigInt is written as a number. */
 function line(event) {
   const numbers = [];
-  const mark = `#${crypto.randomUUID()}#`;
+  const mark = `#${newName()}#`;
   const json = JSON.stringify({ ...event, at: text(event.at) }, (_, value) => {
     if (typeof value !== "bigint") return value;
     numbers.push(value);

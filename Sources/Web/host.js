@@ -144,6 +144,10 @@ export class Host {
 
   /** Keeps the replica in sync until it is closed. */
   connect() {
+    if (!this.#options.token) {
+      this.#note({ state: "paused", lastError: "There is no token. Sign in to sync again." });
+      return;
+    }
     this.#syncing ??= Promise.all([this.#keepSynced(), this.#listen()]);
   }
 

@@ -44,7 +44,9 @@ async function lead({ url, token, storage, name }) {
 
 /** Leads once nobody else does, until `letGo` is called. */
 function elect(options) {
-  navigator.locks.request(`diario:${options.name}`, async () => {
+  // A replica in memory is that of its tab alone; and without HTTPS there are no locks.
+  const request = navigator.locks ?? { request: (_, body) => body() };
+  request.request(`diario:${options.name}`, async () => {
     try {
       await lead(options);
       postMessage({ leads: true });
@@ -75,6 +77,10 @@ async function call({ id, method, values }) {
   try {
     if (!host) {
       throw new DiarioError({ kind: "busy", message: "This tab does not have the diary." });
+    }
+    if (typeof host[method] !== "function") {
+      const message = "The tab that has the diary runs an older version. Reload or close it.";
+      throw new DiarioError({ kind: "incompatible", message });
     }
     postMessage({ id, result: await host[method](...values) });
   } catch (error) {
