@@ -17,8 +17,8 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tools" / "validators"))
 
-from browser import WEB, Browser  # noqa: E402, the path is set above
-from diario_program import Diario, weight  # noqa: E402
+from diario_program import Diario, weight  # noqa: E402, the path is set above
+from diario_program.browsing import WEB, Browser  # noqa: E402
 from diario_program.serving import Server  # noqa: E402
 from playwright.sync_api import sync_playwright  # noqa: E402
 

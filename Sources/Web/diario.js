@@ -6,13 +6,14 @@
 import { DiarioError } from "./engine.js";
 import { follow } from "./follow.js";
 import { checkProof, stepsOf } from "./proofs.js";
-import { nameOf, salvage } from "./salvage.js";
-import { SlotFolder } from "./slots.js";
+import { nameOf, remove, salvage } from "./salvage.js";
 
-export { checkProof, DiarioError, salvage, stepsOf };
+export { checkProof, DiarioError, remove, salvage, stepsOf };
 
 /** Milliseconds after which a tab that has the diary and says nothing counts as busy. */
 const SILENCE = 2000;
+/** Milliseconds until a tab that could not open the diary tries again. */
+const AGAIN = 1000;
 /** Calls that are not done twice. */
 const WRITING = new Set(["record", "run", "recordAgain", "discard"]);
 
@@ -25,26 +26,6 @@ export async function open(options) {
   const diary = new Diary(options);
   await diary.opened;
   return diary;
-}
-
-/** Milliseconds that other tabs have to close a space that is removed. */
-const CLOSING = 5000;
-
-/** Removes what this browser has of a space, once no tab has it open; what is only here is lost. */
-export async function remove({ url }) {
-  const name = nameOf(new URL(url, location.href));
-  if (!navigator.locks) return;
-  const signal = AbortSignal.timeout(CLOSING);
-  try {
-    await navigator.locks.request(`diario:${name}`, { signal }, () =>
-      SlotFolder.remove("diario", name));
-  } catch (error) {
-    // Nothing was kept.
-    if (error.name === "NotFoundError") return;
-    if (!signal.aborted) throw error;
-    const message = "Another tab has this space open. Close that tab, and remove it again.";
-    throw new DiarioError({ kind: "busy", message });
-  }
 }
 
 /** A name that nothing else has; the browser's own are there over HTTPS alone. */
@@ -87,13 +68,19 @@ class Diary {
   }
 
   #settle;
+  #isOpen = false;
+
+  #opened() {
+    this.#isOpen = true;
+    this.#settle.resolve();
+  }
 
   #start() {
     this.#worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
     this.#worker.onmessage = ({ data }) => this.#take(data);
     this.#worker.onerror = (event) => {
-      const message = event.message ?? "The worker ended.";
-      this.#fail(new DiarioError({ kind: "system", message }));
+      const message = event.message ?? "The worker ended. Reload this page.";
+      this.#failed(new DiarioError({ kind: "system", message }));
     };
     this.#worker.postMessage({ open: this.#options });
   }
@@ -108,11 +95,11 @@ class Diary {
   #take(data) {
     if (data.leads) {
       this.#leads = true;
-      this.#settle.resolve();
+      this.#opened();
       this.#channel.postMessage({ leads: this.#tab });
       this.#sendAgain();
     } else if (data.failed) {
-      this.#fail(new DiarioError(data.failed));
+      this.#failed(new DiarioError(data.failed));
     } else if (data.news) {
       this.#tell(data.news);
       this.#channel.postMessage({ news: data.news });
@@ -123,13 +110,20 @@ class Diary {
     }
   }
 
+  /** The worker could not open the diary; while another tab has it, this one tries again. */
+  #failed(error) {
+    this.#worker.terminate();
+    if (this.#isOpen) setTimeout(() => this.#isClosed || this.#start(), AGAIN);
+    else this.#fail(error);
+  }
+
   /** A message of another tab. */
   #hear(data) {
     if (this.#isClosed) return;
     if (data.asks && this.#leads) {
       this.#channel.postMessage({ leads: this.#tab });
     } else if (data.leads) {
-      this.#settle.resolve();
+      this.#opened();
       this.#sendAgain();
     } else if (data.offers && document.visibilityState === "visible") {
       this.#channel.postMessage({ takes: this.#tab, from: data.offers });

@@ -113,7 +113,13 @@ export class Host {
     };
     if (this.#replica) headers["diario-replica"] = this.#replica;
     // Never from a cache: what a server says now is asked for.
-    const reply = await fetch(this.#options.url + path, { ...options, headers, cache: "no-store" });
+    let reply;
+    try {
+      reply = await fetch(this.#options.url + path, { ...options, headers, cache: "no-store" });
+    } catch (error) {
+      const message = `The server cannot be reached (${error.message}).`;
+      throw new DiarioError({ kind: "offline", message });
+    }
     if (reply.ok) this.#blobs.losses = reply.headers.get("diario-blobs-lost") ?? this.#blobs.losses;
     return reply;
   }
@@ -195,11 +201,7 @@ export class Host {
     } catch (error) {
       if (this.#isClosed) return;
       // Whatever it is, it is tried again later.
-      const message =
-        error instanceof DiarioError
-          ? error.message
-          : `The server cannot be reached (${error.message}).`;
-      this.#engine.call("sync.failed", { message });
+      this.#engine.call("sync.failed", { message: error.message });
     }
   }
 

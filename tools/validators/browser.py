@@ -7,20 +7,16 @@ import json
 import os
 import pathlib
 import random
-import shutil
-import signal
 import time
 
 from playwright.sync_api import sync_playwright
 
 from diario_program import Diario, Failed, main, require, wait_for, weight
+from diario_program.browsing import WEB, Browser
 from diario_program.serving import Server
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-WEB = ROOT / ".build" / "web"
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 KILLS = int(os.environ.get("DIARIO_KILLS", "5"))
-WAIT = 30_000
 
 # What tests do in a page; `diary` stays there between two of them.
 OPEN = """async ([url, token, storage]) => {
@@ -47,54 +43,6 @@ FAILS = """async ([method, ...values]) => {
         return { name: error.constructor.name, kind: error.kind, message: error.message };
     }
 }"""
-
-
-class Browser:
-    """Chromium with a profile that stays when it is killed."""
-
-    def __init__(self, play, profile, address):
-        self.play = play
-        self.profile = profile
-        self.address = address
-        self.context = None
-
-    def start(self):
-        self.context = self.play.chromium.launch_persistent_context(
-            str(self.profile), executable_path=shutil.which("chromium"), args=FLAGS)
-        self.context.set_default_timeout(WAIT)
-        self.foreign = []
-        self.context.on("request", self.note)
-        return self
-
-    def note(self, request):
-        """No request leaves the origin."""
-        if not request.url.startswith((self.address, "blob:", "data:")):
-            self.foreign.append(request.url)
-
-    def page(self):
-        page = self.context.new_page()
-        page.goto(f"{self.address}/healthz")
-        return page
-
-    def close(self):
-        self.context.close()
-        require(not self.foreign, f"requests left the origin: {self.foreign[:5]}")
-
-    def kill(self):
-        """All its processes at once, as when a phone's battery is empty."""
-        for process in pathlib.Path("/proc").iterdir():
-            if not process.name.isdecimal():
-                continue
-            try:
-                words = (process / "cmdline").read_bytes()
-                if str(self.profile).encode() in words:
-                    os.kill(int(process.name), signal.SIGKILL)
-            except OSError:
-                pass
-        try:
-            self.context.close()
-        except Exception:  # noqa: BLE001, whatever playwright says of a browser that is gone
-            pass
 
 
 def opened(page, url, token, storage="opfs"):

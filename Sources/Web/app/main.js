@@ -74,7 +74,7 @@ function Opening() {
   const { phase, progress, error, space } = session;
   if (phase === "failed") {
     // What is not here yet and cannot be fetched is no fault.
-    const isAway = error.kind === "offline" || error.name === "TypeError" || !navigator.onLine;
+    const isAway = error.kind === "offline";
     return html`<main id="content" tabindex="-1"><${State} icon="warn"
       sign=${isAway && html`<${Sign} state="offline" width="52" />`}
       title=${t(isAway ? "firstOffline" : "cannotOpen")}

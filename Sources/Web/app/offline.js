@@ -15,9 +15,16 @@ class Kept extends Observed {
       this.bytes = data.kept;
       this.changed();
     });
-    // The old pages go on until somebody asks for the new ones; then all tabs take them.
+    // The old pages go on until somebody asks for the new ones, in each tab.
     let isAsked = false;
-    workers.addEventListener("controllerchange", () => isAsked && location.reload());
+    const hadOne = Boolean(workers.controller);
+    workers.addEventListener("controllerchange", () => {
+      if (isAsked) location.reload();
+      else if (hadOne) {
+        session.newVersion = () => location.reload();
+        session.changed();
+      }
+    });
     const offer = (worker) => {
       session.newVersion = () => {
         isAsked = true;

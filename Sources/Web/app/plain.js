@@ -227,8 +227,11 @@ export function FormPage({ pack, kind, name, schema, title, description, types }
   const [answer, take] = useState();
   const { value, errors } = useMemo(() => readForm(schema, typed), [schema, typed]);
   const wrong = Object.keys(errors).length;
+  // What the rules of the pack say of a field stands beside it, until it is changed.
+  const ruled = answer?.error?.field in (schema.properties ?? {})
+    && typed === answer.typed && { [answer.error.field]: told(answer.error) };
   const refusal = kind === "view" ? undefined : mayRecord(types);
-  const failed = (error) => take({ error });
+  const failed = (error) => take({ error, typed });
   const call = async (isDry) => {
     tried(true);
     take(undefined);
@@ -236,17 +239,17 @@ export function FormPage({ pack, kind, name, schema, title, description, types }
       document.querySelector(".wrong input, .wrong select, .wrong textarea")?.focus();
       return;
     }
-    const language = language.tag;
+    const options = { language: language.tag };
     try {
       if (kind === "view") {
-        take({ result: await session.diary.view(name, value, { language }) });
+        take({ result: await session.diary.view(name, value, options) });
       } else if (kind === "record") {
         await session.recording((diary) => diary.record(name, value, { actor: actor() }));
         done(1);
       } else if (isDry) {
-        take({ dry: await session.diary.run(name, value, { language, dryRun: true }) });
+        take({ dry: await session.diary.run(name, value, { ...options, dryRun: true }) });
       } else {
-        const told = await session.recording((diary) => diary.run(name, value, { language }));
+        const told = await session.recording((diary) => diary.run(name, value, options));
         take({ done: told });
         done(told.events.length);
       }
@@ -269,8 +272,8 @@ export function FormPage({ pack, kind, name, schema, title, description, types }
       event.preventDefault();
       call(false);
     }}>
-      <div class="form"><${Fields} schema=${schema} typed=${typed} onType=${type} errors=${errors}
-        showAll=${isTried} /></div>
+      <div class="form"><${Fields} schema=${schema} typed=${typed} onType=${type}
+        errors=${{ ...errors, ...ruled }} showAll=${isTried} /></div>
       <div class="buttons"><button class="main" disabled=${Boolean(refusal)}>${t(main)}</button>
         ${kind === "do" && html`<button type="button" onClick=${() => call(true)}>
           ${t("tryIt")}</button>`}</div>

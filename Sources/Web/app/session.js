@@ -182,7 +182,9 @@ class Session extends Observed {
 
   async #end() {
     const diary = this.diary;
-    Object.assign(this, { diary: undefined, status: undefined, declared: undefined });
+    // No page is drawn meanwhile: each has a diary.
+    Object.assign(this, { phase: "opening", diary: undefined, status: undefined });
+    this.changed();
     await diary?.close();
   }
 
@@ -223,6 +225,9 @@ class Session extends Observed {
     this.isBusy = false;
     const packs = this.status?.packs;
     this.status = status;
+    if (status.sync === "idle" && !status.lastError && status.pending === 0) {
+      this.heard ??= Date.now();
+    }
     this.burst = status.pending === 0 ? 0 : Math.max(this.burst, status.pending);
     if (packs !== undefined && packs !== status.packs) {
       this.declared = (await diary.declared()).packs;

@@ -149,12 +149,11 @@ export function Inbox() {
   useEffect(() => {
     session.diary.inbox().then(take, () => take([]));
   }, [session.status?.inbox]);
-  if (!batches) return null;
-  if (batches.length === 0) {
+  if (batches?.length === 0) {
     return html`<${State} icon="inbox" title=${t("inboxEmpty")} more=${t("inboxEmptyMore")} />`;
   }
   return html`<div class="column"><h1>${t("inbox")}</h1><p class="lead">${t("inboxMore")}</p>
-    <ul class="rows section">${batches.map((batch) => html`<li class="row" key=${batch.origin}>
+    <ul class="rows section">${batches?.map((batch) => html`<li class="row" key=${batch.origin}>
       <span class="bad"><${Sign} state="refused" /></span>
       <span class="words"><span class="name">${t("eventsIn", batch.events)}</span>
         <span class="more">${batch.message}</span>

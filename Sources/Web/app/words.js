@@ -30,11 +30,14 @@ export const spoken = (texts) => texts?.[language.tag] ?? texts?.en;
 /** With a capital letter first. */
 export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
-export const number = (value, options) => value.toLocaleString(language.tag, options);
+/** With the habits of the person's country, if the browser tells them for this language. */
+const locale = () => navigator.languages.find((tag) => tag.startsWith(language.tag)) ?? language.tag;
+
+export const number = (value, options) => value.toLocaleString(locale(), options);
 export const time = (date) =>
-  new Date(date).toLocaleTimeString(language.tag, { hour: "2-digit", minute: "2-digit" });
+  new Date(date).toLocaleTimeString(locale(), { hour: "2-digit", minute: "2-digit" });
 export const day = (date, options = { weekday: "long", day: "numeric", month: "long" }) =>
-  new Date(date).toLocaleDateString(language.tag, options);
+  new Date(date).toLocaleDateString(locale(), options);
 
 /** Bytes as people read them: 18 MB. */
 export function size(bytes) {
