@@ -265,7 +265,7 @@ class Diary {
     navigator.storage?.persist?.();
   }
 
-  /** Calls a command of a pack, such as `fish.report.file`. */
+  /** Calls a command of a pack, `PACK.COMMAND`. */
   async run(name, input, { at, actor, language, dryRun } = {}) {
     const call = { name, input, at: text(at), actor, language, dryRun };
     const answer = await this.#call("run", call);

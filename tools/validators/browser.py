@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import time
 
 from playwright.sync_api import sync_playwright
@@ -118,6 +119,83 @@ def check_tabs(browser, server, token):
     require(len(events_of(third)) == count + 2, "and the third one asks it")
     second.close()
     third.close()
+
+
+def check_hung(browser, server, token):
+    """While the tab that has the files hangs, another one says so, and loses nothing."""
+    first, second = browser.page(), browser.page()
+    opened(first, server.url(), token)
+    opened(second, server.url(), token)
+    second.evaluate("""() => {
+        window.heard = [];
+        diary.on((news) => heard.push(news));
+    }""")
+    first.evaluate("""() => {
+        setTimeout(() => {
+            const end = Date.now() + 4000;
+            while (Date.now() < end);
+        }, 50);
+    }""")
+    second.wait_for_timeout(200)
+    told = second.evaluate(RECORD, [97_001])
+    require(len(told) == 1, "it is recorded once the other one answers", told)
+    require(second.evaluate("heard.some(({ busy }) => busy)"), "meanwhile it is said to be busy")
+    found = [row["g"] for row in events_of(second) if row["g"] == 97_001]
+    require(found == [97_001], "and is there once", found)
+    first.close()
+    second.close()
+
+
+def check_copied(browser, server, token, folder):
+    """A profile that was copied is noticed: both record, and nothing of either is lost."""
+    page = browser.page()
+    opened(page, server.url(), token)
+    page.evaluate(RECORD, [98_001])
+    wait_for(lambda: page.evaluate("diary.status()")["pending"] == 0, "it is sent")
+    before = page.evaluate("diary.status()")["replica"]
+    browser.close()
+    shutil.copytree(browser.profile, folder / "copied", symlinks=True)
+    browser.start()
+    other = Browser(browser.play, folder / "copied", browser.address).start()
+    replicas = []
+    for number, each in enumerate([browser, other]):
+        page = each.page()
+        opened(page, server.url(), token)
+        page.evaluate(RECORD, [98_010 + 10 * number + k for k in range(3)])
+        wait_for(lambda: page.evaluate("diary.status()")["pending"] == 0, "both send", 60)
+        replicas.append(page.evaluate("diary.status()")["replica"])
+        page.close()
+    require(replicas[0] == before and replicas[1] != before, "one takes a new id", replicas)
+    page = browser.page()
+    opened(page, server.url(), token)
+    wanted = {98_001, 98_010, 98_011, 98_012, 98_020, 98_021, 98_022}
+    wait_for(lambda: wanted <= {row["g"] for row in events_of(page)}, "all of both are there", 60)
+    require(page.evaluate("diary.verify()")["ok"], "it verifies")
+    other.close()
+    page.close()
+
+
+def check_lineage(browser, server, token, diario, folder):
+    """Another space under the same address is not mixed with the one that is here."""
+    page = browser.page()
+    opened(page, server.url(), token)
+    head = page.evaluate("diary.status()")["head"]
+    page.close()
+    port = server.port
+    server.stop()
+    with Server(diario, folder / "other", port=port) as other:
+        token = other.token("home", "read,append")
+        page = browser.page()
+        opened(page, other.url(), token)
+        page.evaluate(RECORD, [99_001])
+        wait_for(lambda: page.evaluate("diary.status()")["sync"] == "paused", "it pauses", 60)
+        status = page.evaluate("diary.status()")
+        require(status["pending"] == 1 and status["head"] == head and status["lastError"],
+                "nothing is sent or lost", status)
+        require("lineage" in status["lastError"], "why", status)
+        page.close()
+    server.port = port
+    server.start()
 
 
 def check_offline(browser, server, token):
@@ -320,8 +398,11 @@ def check(path, folder):
             check_refused(browser, server)
             check_hostile(browser, server, token)
             check_tabs(browser, server, token)
+            check_hung(browser, server, token)
             check_full(browser, server, token)
             check_offline(browser, server, token)
+            check_copied(browser, server, token, folder)
+            check_lineage(browser, server, token, diario, folder)
             count = check_kills(browser, server, token)
         finally:
             browser.close()

@@ -11,8 +11,9 @@ import pathlib
 from playwright.sync_api import sync_playwright
 
 from blobs import SCHEMA
-from browser import FAILS, RECORD, ROOT, WEB, Browser, opened
+from browser import FAILS, RECORD, ROOT, opened
 from diario_program import Diario, main, require, wait_for
+from diario_program.browsing import DAMAGE, WEB, Browser
 from diario_program.serving import Server
 
 HOME = "/v1/spaces/home"
@@ -181,30 +182,6 @@ def check_blobs(browser, server, diario, folder):
     page.close()
 
 
-def check_stays(browser, server):
-    """A fish's picture stays in the page until whoever took it agrees."""
-    token = server.token("quay", "read,append", "--actor", "anna", packs=("--pack", "fish"))
-    page = browser.page()
-    opened(page, server.url("quay"), token)
-    page.evaluate("""async () => {
-        const run = (name, input) => diary.run(`fish.${name}`, input, { actor: "anna" });
-        await run("assessment.start", { speciesId: "sardina", assessmentId: "a1" });
-        const source = new Blob([new Uint8Array(1000)], { type: "image/png" });
-        const photo = await diary.blobs.put(source, { field: "image" });
-        await run("photo.capture",
-            { assessmentId: "a1", widthPx: 4000, heightPx: 3000, ...photo });
-    }""")
-    wait_for(lambda: page.evaluate("diary.status()")["pending"] == 0, "the events are sent")
-    status = page.evaluate("diary.blobs.status()")
-    require(len(status) == 1 and status[0]["stays"] and status[0]["isRecordedHere"],
-            "the picture stays", status)
-    page.wait_for_timeout(500)
-    wanted = json.dumps({"ids": [hexadecimal(status[0]["id"])]})
-    told = server.ask("POST", "/v1/spaces/quay/blobs/want", token, wanted)
-    require(told.json == {"missing": [], "here": []}, "and nothing of it left", told)
-    page.close()
-
-
 def check_salvage(browser, server, diario, folder, token):
     """A store that does not open: what is only there is got out of it."""
     page = browser.page()
@@ -212,22 +189,7 @@ def check_salvage(browser, server, diario, folder, token):
     browser.context.route("**/sync", lambda route: route.abort())
     page.evaluate(RECORD, [98_001, 98_002])
     page.evaluate("diary.close()")
-    # All small files of the directory but the log lose a byte, until it does not open.
-    page.evaluate("""async () => {
-        const root = await navigator.storage.getDirectory();
-        const folder = await root.getDirectoryHandle("diario");
-        for await (const replica of folder.values()) {
-            if (!decodeURIComponent(replica.name).endsWith("/home")) continue;
-            for await (const file of replica.values()) {
-                const bytes = new Uint8Array(await (await file.getFile()).arrayBuffer());
-                if (String.fromCharCode(...bytes.slice(0, 4)) !== "dman") continue;
-                bytes[bytes.length - 1] ^= 1;
-                const writable = await file.createWritable();
-                await writable.write(bytes);
-                await writable.close();
-            }
-        }
-    }""")
+    page.evaluate(DAMAGE)
     told = page.evaluate("""async ([url, token]) => {
         const { open } = await import("/diario.js");
         try {
@@ -274,7 +236,6 @@ def check(path, folder):
             check_follow(page, server, token)
             check_refused(browser, page, server, token)
             page.close()
-            check_stays(browser, server)
             check_blobs(browser, server, diario, folder)
             check_salvage(browser, server, diario, folder, token)
         finally:

@@ -15,7 +15,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
 from diario_program import Diario, main, require, wait_for
-from diario_program.browsing import WEB, Browser
+from diario_program.browsing import DAMAGE, WEB, Browser
 from diario_program.serving import Server
 
 PACKS = ("--pack", "all")
@@ -57,12 +57,15 @@ class Visit:
     def press(self, name, exact=True):
         self.page.get_by_role("button", name=name, exact=exact).filter(visible=True).first.click()
 
-    def status(self):
-        return self.page.evaluate("""async () => {
+    def ask(self, body, value=None):
+        """Runs a part of JavaScript in the page, with its `session` and a `value`."""
+        return self.page.evaluate("""async (value) => {
             const main = [...document.scripts].find(({ src }) => src.endsWith("/main.js")).src;
             const { session } = await import(main.replace("main.js", "session.js"));
-            return session.diary.status();
-        }""")
+            """ + body + "}", value)
+
+    def status(self):
+        return self.ask("return session.diary.status()")
 
     def saving(self):
         return self.page.locator("button.saving").get_attribute("aria-label")
@@ -102,9 +105,9 @@ def check_first_visit(browser, token):
     visit.fill("Link or token", token)
     visit.press("Sign in")
     visit.sees("Apps of this space")
-    for name in ["Fish", "Maps", "Meals", "Music", "Zones"]:
+    for name in ["Maps", "Meals", "Music", "Zones"]:
         visit.sees(name)
-    visit.sees("species in season")
+    visit.sees("1 plan")
     visit.close()
 
     visit = signed_in(browser, token)
@@ -120,9 +123,7 @@ def check_all_queries(browser):
     """Every query of every pack answers in the page, with its values as they usually are."""
     visit = Visit(browser)
     visit.sees("Apps of this space")
-    told = visit.page.evaluate("""async () => {
-        const main = [...document.scripts].find(({ src }) => src.endsWith("/main.js")).src;
-        const { session } = await import(main.replace("main.js", "session.js"));
+    told = visit.ask("""
         const failed = [];
         let count = 0;
         for (const pack of session.declared) {
@@ -137,7 +138,7 @@ def check_all_queries(browser):
             }
         }
         return { failed, count };
-    }""")
+    """)
     require(told["count"] > 20 and not told["failed"], "all queries answer", told)
     visit.close()
     return told["count"]
@@ -178,25 +179,6 @@ def check_forms(browser):
     other.close()
 
 
-def check_commands(browser, token):
-    """A command can be tried first; what it refuses is told in words of the pack."""
-    visit = Visit(browser, "/#/app/fish/do/assessment.start")
-    visit.fill("Species", "sgombro")
-    visit.press("Check without recording")
-    visit.sees("This would be recorded:")
-    before = visit.status()
-    visit.press("Do it")
-    visit.sees("Recorded:")
-    require(visit.status()["head"] + visit.status()["pending"] > before["head"], "it is recorded")
-    visit.fill("Species", "unicorn")
-    visit.press("Do it")
-    visit.sees("There is no such species on that day.")
-    visit.go("/#/app/fish/do/species.define")
-    visit.sees("Only for who has the role curator.")
-    require(visit.page.get_by_role("button", name="Do it").is_disabled(), "and is not offered")
-    visit.close()
-
-
 # ---- Without a network ----
 
 def check_offline(browser, server):
@@ -224,8 +206,8 @@ def check_offline(browser, server):
     visit.page.keyboard.press("Escape")
     require(visit.page.evaluate("document.activeElement.className").startswith("saving"),
             "the focus is where it was")
-    new = Visit(browser, "/#/app/fish")
-    new.sees("What to buy instead")
+    new = Visit(browser, "/#/app/maps/query/maps")
+    new.sees("1 row")
     new.close()
     server.port = port
     server.start()
@@ -274,7 +256,7 @@ def check_revoked(browser, server, diario):
     other = server.token("home", "read,append", "--actor", "user-8", packs=PACKS)
     visit.fill("Link or token", other)
     visit.press("Sign in")
-    visit.sees("This browser has “home” as user-7")
+    visit.sees("This browser has \u201chome\u201d as user-7")
     new = server.token("home", "read,append", "--actor", "user-7", packs=PACKS)
     visit.fill("Link or token", new)
     visit.press("Sign in")
@@ -287,7 +269,7 @@ def check_leaving(browser, server):
     visit = Visit(browser, "/#/settings")
     visit.sees("This space")
     visit.press("Sign out")
-    visit.sees("Sign out of “home”?")
+    visit.sees("Sign out of \u201chome\u201d?")
     visit.page.get_by_role("dialog").get_by_role("button", name="Sign out").click()
     visit.sees("Spaces on this device")
     kept = visit.page.evaluate("JSON.stringify(localStorage)")
@@ -320,6 +302,65 @@ def check_leaving(browser, server):
         return names;
     }""")
     require(names == [], "nothing of it is left", names)
+    visit.close()
+
+
+def check_inbox(browser, server, token):
+    """What the server refused: why, what others did, recorded again or dropped."""
+    visit = signed_in(browser, token)
+    entry = visit.ask("""
+        const { origin } = await session.diary.record("meals.food.logged", { day: "2026-03-02",
+            meal: "lunch", foodId: "off:1", amountMg: 1000, energyMkcal: 1000, method: "search" });
+        return origin;
+    """)
+    wait_for(lambda: "All on the server" in visit.saving(), "it is sent", 60)
+    browser.context.route("**/sync", lambda route: route.abort())
+    moved = {"entryId": entry, "day": "2026-03-03", "meal": "dinner"}
+    line = json.dumps({"type": "meals.food.moved", "payload": moved})
+    made = server.ask("POST", "/v1/spaces/home/events", token, line.encode(),
+                      {"Content-Type": "application/x-ndjson"})
+    require(made.status == 201, "another one moves it", made)
+    for meal in ("snack", "breakfast"):
+        visit.ask("""await session.diary.batch([
+            { type: "meals.food.moved", payload: value, ifUnchanged: true }])""",
+                  moved | {"meal": meal})
+    browser.context.unroute("**/sync")
+    visit.page.evaluate("dispatchEvent(new Event('online'))")
+    wait_for(lambda: "2 refused by the server" in visit.saving(), "both are refused", 60)
+    visit.page.locator("button.saving").click()
+    visit.page.get_by_role("link", name="2 refused").click()
+    visit.sees("What others did meanwhile")
+    visit.sees("dinner")
+    visit.press("Record it again")
+    visit.sees("Recorded again")
+    wait_for(lambda: visit.page.locator("section h2.bad").count() == 1, "one is left")
+    visit.press("Discard")
+    visit.page.get_by_role("dialog").get_by_role("button", name="Discard").click()
+    visit.sees("Nothing was refused")
+    wait_for(lambda: "All on the server" in visit.saving(), "the one is sent", 60)
+    visit.close()
+
+
+def check_damaged(browser, token):
+    """A store that does not open: what is only here is offered before it is given up."""
+    visit = Visit(browser)
+    visit.sees("Apps of this space")
+    browser.context.route("**/sync", lambda route: route.abort())
+    visit.ask("""return session.diary.record("meals.weight.recorded",
+        { day: "2026-03-08", weightG: 73000, source: "manual" })""")
+    visit.page.goto(f"{browser.address}/healthz")
+    visit.page.wait_for_timeout(500)
+    visit.page.evaluate(DAMAGE)
+    browser.context.unroute("**/sync")
+    visit.go("/")
+    visit.sees("copy is damaged")
+    visit.sees("1 thing is only here, and can be read.")
+    with visit.page.expect_download() as download:
+        visit.press("Download the 1")
+    require("73000" in pathlib.Path(download.value.path()).read_text(), "it is got out")
+    visit.press("Give it up, and copy the space again")
+    visit.sees("Apps of this space")
+    require(visit.ask("return session.diary.verify()")["ok"], "the new copy is whole")
     visit.close()
 
 
@@ -357,13 +398,15 @@ def check_versions(play, folder, diario):
         # A tab that loads what it needs late still finds it.
         require(visit.page.evaluate("fetch(document.scripts[1].src).then(({ ok }) => ok)"),
                 "the old version is there")
-        later.press("Reload")
+        with later.page.expect_navigation():
+            later.press("Reload")
         wait_for(lambda: new in later.page.content(), "then it is the new one")
         later.sees("Apps of this space")
         # The other tab is not forced, and has the same diary meanwhile.
         require(old in visit.page.content(), "the other tab goes on")
         require(visit.status()["head"] == later.status()["head"], "with the same diary")
-        visit.press("Reload")
+        with visit.page.expect_navigation():
+            visit.press("Reload")
         wait_for(lambda: new in visit.page.content(), "until it is asked for there too")
         visit.sees("Apps of this space")
         later.close()
@@ -414,20 +457,22 @@ def check_unsafe(play, folder, server, token):
 
 SCREENS = {
     "home": "/#/",
-    "app": "/#/app/fish",
-    "query": "/#/app/fish/query/species",
+    "app": "/#/app/meals",
+    "query": "/#/app/maps/query/maps",
     "form": "/#/app/meals/record/food.logged",
-    "command": "/#/app/fish/do/species.define",
     "settings": "/#/settings",
     "spaces": "/#/spaces",
     "inbox": "/#/inbox",
+    "log": "/inspect#/log",
+    "event": "/inspect#/event/1",
     "nowhere": "/#/nowhere",
     "sign-in": "/#/sign-in",
 }
 
 
 # What shows that a screen has all that it shows.
-DRAWN = {"home": "aside li", "query": "td", "form": "form", "settings": "dl"}
+DRAWN = {"home": "aside li", "query": "td", "form": "form", "settings": "dl",
+         "log": "main li", "event": ".note"}
 
 
 def check_looks(browser):
@@ -484,7 +529,7 @@ def check_keyboard(browser):
     require(visit.page.evaluate("document.activeElement.id") == "content", "the content")
     visit.page.keyboard.press("Tab")
     visit.page.keyboard.press("Enter")
-    visit.sees("What to buy instead")
+    visit.sees("Look", exact=True)
     visit.close()
 
 
@@ -493,21 +538,25 @@ def check(path, folder):
     diario = Diario(path, folder)
     with Server(diario, folder / "served", "--web", str(WEB)) as server, \
             sync_playwright() as play:
-        words = ("--actor", "user-5", "--role", "fish.researcher")
-        token = server.token("home", "read,append", *words, packs=PACKS)
+        token = server.token("home", "read,append", "--actor", "user-5", packs=PACKS)
         address = f"http://127.0.0.1:{server.port}"
         browser = Browser(play, folder / "profile", address).start(locale="en-GB")
         try:
             check_first_visit(browser, token)
             count = check_all_queries(browser)
             check_forms(browser)
-            check_commands(browser, token)
             check_keyboard(browser)
             check_looks(browser)
             check_offline(browser, server)
         finally:
             browser.close()
         browser = Browser(play, folder / "second", address).start(locale="en-GB")
+        try:
+            check_inbox(browser, server, token)
+            check_damaged(browser, token)
+        finally:
+            browser.close()
+        browser = Browser(play, folder / "third", address).start(locale="en-GB")
         try:
             check_revoked(browser, server, diario)
             check_leaving(browser, server)

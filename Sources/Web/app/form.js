@@ -1,13 +1,13 @@
 // A form made of a schema: fields in people's units, checked while one types.
 
 import { session } from "./session.js";
-import { Below, Check, Choice, Field, html, Label, useID, useState } from "./ui.js";
+import { Below, Check, Choice, DASH, Field, html, Label, useID, useState } from "./ui.js";
 import { day, language, number, sentence, spoken, t } from "./words.js";
 
 // Integers are kept in small units, by the end of their names; people use larger ones.
 const units = [
-  ["MicroG", "g", 6], ["Mkcal", "kcal", 3], ["Mdeg", "°", 3], ["Mpx", "px", 3], ["Um", "mm", 3],
-  ["E7", "°", 7], ["Mg", "g", 3],
+  ["MicroG", "g", 6], ["Mkcal", "kcal", 3], ["Mdeg", "\u00b0", 3], ["Mpx", "px", 3],
+  ["Um", "mm", 3], ["E7", "\u00b0", 7], ["Mg", "g", 3],
 ];
 const plainUnits = { G: "g", Px: "px", Ms: "ms", Mm: "mm", Pct: "%" };
 
@@ -210,7 +210,7 @@ function hint(name, schema, value) {
   if (schema["x-diario-id"] === "new") parts.push(t("drawn"));
   else if (symbol && schema.minimum !== undefined && schema.maximum !== undefined) {
     const [low, high] = [schema.minimum, schema.maximum].map((bound) => unscaled(bound, places));
-    parts.push(`${low} – ${high} ${symbol}.`);
+    parts.push(`${low} \u2013 ${high} ${symbol}.`);
   }
   if (isList(schema)) parts.push(t("listHelp"));
   else if (!schema.enum && !["string", "integer", "number"].includes(schema.type)) {
@@ -239,7 +239,7 @@ function Input({ name, schema, value, onChange, isOptional, error, onLeave }) {
   return html`<${Field} ...${common} unit=${symbol}>${(given) => {
     const all = { ...given, value: value ?? "", onInput: take, onBlur: onLeave };
     if (schema.enum) {
-      return html`<select ...${all}><option value="">${isOptional ? "–" : t("choose")}</option>
+      return html`<select ...${all}><option value="">${isOptional ? DASH : t("choose")}</option>
         ${options.map((one) => html`<option value=${one.value}>${one.label}</option>`)}</select>`;
     }
     if (schema.format === "date") return html`<input type="date" ...${all} />`;

@@ -1,21 +1,14 @@
 // The bar, the navigation and the state of saving, around every page.
 
-import { appIcons, Icon, Mark, Sign } from "./icons.js";
+import * as summaries from "./apps.js";
+import { Icon, Mark, Sign } from "./icons.js";
 import { session } from "./session.js";
 import { html, Note, save, Dialog, toasts, told, useEffect, useObserved, useState } from "./ui.js";
 import { day, language, number, size, spoken, t, time } from "./words.js";
 
-const builtIn = {
-  fish: { en: "Fish", it: "Pesce" },
-  meals: { en: "Meals", it: "Pasti" },
-  music: { en: "Music", it: "Musica" },
-  zones: { en: "Zones", it: "Zone" },
-  maps: { en: "Maps", it: "Mappe" },
-};
-
 /** The name of an app, short enough for the navigation. */
-export const appName = (pack) => spoken(builtIn[pack.name]) ?? pack.title ?? pack.name;
-export const appIcon = (pack) => appIcons[pack.name] ?? "other";
+export const appName = (pack) => spoken(summaries[pack.name]?.names) ?? pack.title ?? pack.name;
+export const appIcon = (pack) => summaries[pack.name]?.icon ?? "other";
 
 /** The apps of the space; the engine's own pack is none. */
 export const apps = () => (session.declared ?? []).filter((pack) => pack.name !== "engine");
@@ -176,7 +169,7 @@ function Notes() {
 export function Frame({ route, place, children }) {
   useObserved(session);
   useEffect(() => {
-    document.title = [...place.map(({ name }) => name).reverse(), "Diario"].join(" · ");
+    document.title = [...place.map(({ name }) => name).reverse(), "Diario"].join(" \u00b7 ");
   });
   const [root, ...deeper] = place;
   const isHome = route[0] === "";

@@ -11,17 +11,11 @@ const paths = {
   close: "M5 5l10 10M15 5 5 15",
   copy: "M7 7h9v9H7zM4 13V4h9",
   download: "M10 3v10M6 9.5l4 4 4-4M3.5 17h13",
-  fish: "M2.5 10c3-4.5 8-5 11.5-1.2L17.5 6v8L14 11.2C10.5 15 5.5 14.5 2.5 10zM6 9.5v.1",
-  food: "M5 3v4a2 2 0 0 0 4 0V3M7 3v14M14 17V3c-2 1-3 3.5-3 7h3",
   globe: `${circle}M2.5 10h15M10 2.5c-5 5-5 10 0 15 5-5 5-10 0-15z`,
   inbox: "M3 11l2-7h10l2 7v5H3zM3 11h4l1 2h4l1-2h4",
   log: "M8 4h9M8 10h7M8 16h9M4 3v14M2.5 4h3M2.5 10h3M2.5 16h3",
-  map: "M3 3h14v14H3zM3 8h6V3M9 12v5M9 12h4V8h4",
   menu: "M4 10h.1M10 10h.1M16 10h.1",
   moon: "M16.5 12A7 7 0 1 1 8 3.5a5.5 5.5 0 0 0 8.5 8.5z",
-  music:
-    "M8 15V4l9-1.5V13M8 15a2.5 2.5 0 1 1-5 0 2.5 2.5 0 0 1 5 0z"
-    + "M17 13a2.5 2.5 0 1 1-5 0 2.5 2.5 0 0 1 5 0z",
   paste: "M7 4H5v13h10V4h-2M7 3h6v3H7z",
   person: "M10 3.5a3 3 0 1 0 0 6 3 3 0 0 0 0-6zM4 17c0-3.5 2.5-5 6-5s6 1.5 6 5",
   plus: "M10 4v12M4 10h12",
@@ -41,18 +35,15 @@ const paths = {
   up: "M5 12l5-5 5 5",
   down: "M5 8l5 5 5-5",
   warn: "M10 3l8 14H2zM10 8v4M10 14.5v.1",
-  zone: "M10 2.5l6.5 4v7l-6.5 4-6.5-4v-7zM10 10 3.5 6.5M10 10l6.5-3.5M10 10v7.5",
   clock: `${circle}M10 5.5V10l3 2`,
   other: "M4 4h12v12H4zM7.5 8h5M7.5 12h5",
 };
 
-/** The icon of an app, by its pack. */
-export const appIcons = { fish: "fish", meals: "food", music: "music", zones: "zone", maps: "map" };
-
+/** By its name, or as a path of its own. */
 export function Icon({ name, size = 20 }) {
   return html`<svg width=${size} height=${size} viewBox="0 0 20 20" fill="none"
     stroke="currentColor" stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round"
-    aria-hidden="true"><path d=${paths[name]} /></svg>`;
+    aria-hidden="true"><path d=${paths[name] ?? name} /></svg>`;
 }
 
 /** What is drawn between the dots. */

@@ -1,15 +1,19 @@
 // The pages: which one the address names, and what stands there while it is opened.
 
+import * as summaries from "./apps.js";
 import { Frame } from "./frame.js";
 import { Home } from "./home.js";
-import { Sign } from "./icons.js";
+import { salvage } from "../diario.js";
+import { Icon, Sign } from "./icons.js";
+import { EventPage, Log } from "./inspector.js";
 import { kept } from "./offline.js";
 import { appRoute } from "./plain.js";
 import { session, SignInError } from "./session.js";
-import { Inbox, Settings, Spaces } from "./settings.js";
+import { Inbox } from "./inbox.js";
+import { Settings, Spaces } from "./settings.js";
 import { SignIn } from "./sign-in.js";
 import {
-  html, Progress, render, State, ToastList, told, useEffect, useObserved, useState,
+  html, Progress, render, save, State, ToastList, told, useEffect, useObserved, useState,
 } from "./ui.js";
 import { language, number, size, t } from "./words.js";
 
@@ -23,8 +27,9 @@ function readAddress() {
       return part;
     }
   });
-  // Until it has a page of its own.
-  if (location.pathname === "/fish" && parts[0] === "") return { parts: ["app", "fish"], search };
+  // An app has an address of its own.
+  const name = location.pathname.slice(1);
+  if (summaries[name] && parts[0] === "") return { parts: ["app", name], search };
   return { parts, search };
 }
 
@@ -48,8 +53,18 @@ const pages = {
   inbox: { name: "inbox", page: Inbox },
 };
 
+function inspectorPage([name, item]) {
+  const root = { name: t("inspector"), href: "/inspect#/log" };
+  if (name === "" || name === "log") return { place: [root], page: html`<${Log} />` };
+  return name === "event" && {
+    place: [root, { name: item }],
+    page: html`<${EventPage} key=${item} name=${item} />`,
+  };
+}
+
 /** What stands at an address of the open space. */
 function pageAt({ parts, search }) {
+  if (location.pathname === "/inspect") return inspectorPage(parts);
   if (parts[0] === "app") return appRoute(parts, search);
   const found = pages[parts[0]];
   return found && { place: [{ name: t(found.name) }], page: html`<${found.page} />` };
@@ -61,7 +76,7 @@ function App() {
   const { phase } = session;
   if (phase === "out" || address.parts[0] === "sign-in") return html`<${SignIn} />`;
   if (phase !== "open") return html`<${Opening} />`;
-  const found = pageAt(address) ?? {
+  const found = pageAt(address) || {
     place: [{ name: t("notFound") }],
     page: html`<${State} icon="other" title=${t("notFound")} more=${t("notFoundMore")}>
       <a class="button main" href="/#/">${t("toHome")}</a><//>`,
@@ -75,11 +90,14 @@ function Opening() {
   if (phase === "failed") {
     // What is not here yet and cannot be fetched is no fault.
     const isAway = error.kind === "offline";
+    const isDamaged = error.kind === "corrupt";
+    const words = isAway ? t("firstOfflineMore") : isDamaged ? t("corruptMore") : told(error);
     return html`<main id="content" tabindex="-1"><${State} icon="warn"
       sign=${isAway && html`<${Sign} state="offline" width="52" />`}
-      title=${t(isAway ? "firstOffline" : "cannotOpen")}
-      more=${isAway ? t("firstOfflineMore") : told(error)}
+      title=${t(isAway ? "firstOffline" : isDamaged ? "corrupt" : "cannotOpen")}
+      more=${words}
       details=${!isAway && `${error.kind ?? error.name}: ${error.message}`}>
+      ${isDamaged && html`<${Salvage} />`}
       <button class="main" onClick=${() => session.open()}>${t("again")}</button>
       <a class="button" href="/#/sign-in">${t("newToken")}</a><//></main>`;
   }
@@ -91,6 +109,31 @@ function Opening() {
     <h1>${phase === "copying" ? t("copying") : t("opening")}</h1>
     ${phase === "copying" && html`<p>${space.name}${words && `, ${words}`}</p>
       <${Progress} label=${t("copying")} done=${events ?? bytes ?? 0} of=${of} />`}</div></main>`;
+}
+
+/** What is only here of a damaged space, before it is given up and copied again. */
+function Salvage() {
+  const { name } = session.space;
+  const [found, take] = useState();
+  const [problem, report] = useState();
+  useEffect(() => {
+    salvage({ url: `/v1/spaces/${name}` }).then(take, (error) => report(told(error)));
+  }, [name]);
+  const copyAgain = async () => {
+    try {
+      await session.copyAgain();
+    } catch (error) {
+      report(told(error));
+    }
+  };
+  return html`<div role="status">
+    ${found && html`<p>${t(found.events > 0 ? "salvaged" : "salvagedNone", found.events)}</p>`}
+    ${problem && html`<p>${problem}</p>`}</div>
+    ${found?.events > 0 && html`<button class="main"
+      onClick=${() => save(found.lines, `${name}-pending.jsonl`)}>
+      <${Icon} name="download" />${t("downloadN", found.events)}</button>`}
+    ${(found || problem) && html`<button class="drop" onClick=${copyAgain}>${t("copyAgain")}
+    </button>`}`;
 }
 
 /** Whether this browser has what is used here. */

@@ -5,9 +5,9 @@ import { Fields, plainTitle, readForm, titleOf, unitOf, unscaled } from "./form.
 import { Icon } from "./icons.js";
 import { session } from "./session.js";
 import {
-  cell, Field, html, Note, Row, save, State, Table, toasts, told, useEffect, useMemo, useState,
+  cell, DASH, Field, html, Note, Row, save, Table, toasts, told, useEffect, useMemo, useState,
 } from "./ui.js";
-import { language, sentence, spoken, t } from "./words.js";
+import { language, localDay, sentence, spoken, t } from "./words.js";
 
 /** The words for a value of a named type. */
 function wordFor(pack, type, value) {
@@ -75,12 +75,11 @@ function Section({ title, items }) {
 /** What a parameter is filled with before anybody types. */
 function usual({ name, type, default: fallback }) {
   if (fallback !== undefined) return "";
-  const date = new Date();
-  const local = new Date(date - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
+  const local = localDay();
   if (name === "user" || name === "actor") return session.status?.actor ?? "";
   if (name === "first") return `${local.slice(0, 4)}-01-01`;
   if (type === "DATE") return local;
-  if (type === "Month") return String(date.getMonth() + 1);
+  if (type === "Month") return String(Number(local.slice(5, 7)));
   if (type === "Year" || name === "year") return local.slice(0, 4);
   return "";
 }
@@ -125,7 +124,7 @@ function Parameter({ pack, parameter, value, onChange, options }) {
   return html`<${Field} label=${label} isOptional=${isOptional} help=${help}>${(given) => {
     const all = { ...given, value, onInput: take };
     if (choices) {
-      return html`<select ...${all}><option value="">${isOptional ? "–" : t("choose")}</option>
+      return html`<select ...${all}><option value="">${isOptional ? DASH : t("choose")}</option>
         ${choices.map((one) => html`<option value=${one.value}>${sentence(one.label)}</option>`)}
       </select>`;
     }
@@ -198,7 +197,7 @@ function columnsOf(pack, query, rows = []) {
     const show = (value) => {
       if (places > 0 && typeof value === "number") return unscaled(value, places);
       if (type === "BOOLEAN" && typeof value === "number") return t(value === 1 ? "yes" : "no");
-      if (pack.named?.[type]?.enum) return value === null ? "–" : wordFor(pack, type, value);
+      if (pack.named?.[type]?.enum) return value === null ? DASH : wordFor(pack, type, value);
       return cell(value);
     };
     const label = labelFor(pack, name);
@@ -301,7 +300,7 @@ function Outcome({ answer }) {
 }
 
 /** An answer as a list of names and values. */
-function Values({ value }) {
+export function Values({ value }) {
   if (Array.isArray(value)) {
     return html`<ul>${value.map((item) => html`<li><${Values} value=${item} /></li>`)}</ul>`;
   }

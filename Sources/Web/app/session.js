@@ -117,9 +117,14 @@ class Session extends Observed {
     if (known?.actor && actor !== known.actor) {
       throw new SignInError(t("otherActor", name, known.actor));
     }
+    await this.enter({ ...known, name, token, actor: actor ?? known?.actor });
+  }
+
+  /** Notes a space, and opens it. */
+  async enter(space) {
     await this.#end();
-    this.#current = name;
-    this.#note({ ...known, name, token, actor: actor ?? known?.actor });
+    this.#current = space.name;
+    this.#note(space);
     await this.open();
   }
 
@@ -147,9 +152,26 @@ class Session extends Observed {
       this.#current = undefined;
       this.phase = "out";
     }
-    await remove({ url: `/v1/spaces/${name}` });
-    this.spaces = this.spaces.filter((space) => space.name !== name);
+    await this.forget(name);
+  }
+
+  /** Gives up what is here of the open space, and takes it from the server again. */
+  async copyAgain() {
+    await remove({ url: `/v1/spaces/${this.space.name}` });
+    await this.open();
+  }
+
+  /** Removes the files of a space. Other tabs hear that it is gone, and close it. */
+  async forget(name) {
+    const space = this.spaces.find((other) => other.name === name);
+    this.spaces = this.spaces.filter((other) => other !== space);
     this.#keep();
+    try {
+      await remove({ url: `/v1/spaces/${name}` });
+    } catch (error) {
+      this.#note(space);
+      throw error;
+    }
   }
 
   // ---- The diary ----

@@ -1,11 +1,11 @@
-// The spaces on this device, what is chosen for the pages, and the inbox.
+// The spaces on this device, and what is chosen for the pages.
 
 import { appName, downloadPending, PendingList, theme } from "./frame.js";
-import { Icon, Sign } from "./icons.js";
+import { Icon } from "./icons.js";
 import { session } from "./session.js";
 import { SpaceSign } from "./sign-in.js";
 import {
-  Choice, Dialog, html, Note, Progress, Row, save, State, toasts, told, useEffect, useState,
+  Choice, Dialog, html, Note, Progress, Row, save, toasts, told, useEffect, useState,
 } from "./ui.js";
 import { language, number, size, t } from "./words.js";
 
@@ -26,9 +26,28 @@ export function Spaces() {
     ${asked && html`<${RemoveDialog} space=${asked} onClose=${() => ask(undefined)} />`}</div>`;
 }
 
+/** The blobs that are on no other device. */
+async function stayingBlobs() {
+  const all = await session.diary.blobs.status();
+  return all.filter(({ stays, isRecordedHere, state }) => stays && isRecordedHere
+    && state === "here");
+}
+
+async function downloadPictures(blobs) {
+  for (const { id } of blobs) {
+    const picture = await session.diary.blobs.get(id);
+    const end = picture.type.split("/")[1] ?? "bin";
+    save(picture, `${id.replaceAll(/[^A-Za-z0-9]/g, "").slice(0, 12)}.${end}`);
+  }
+}
+
 /** Says what is lost before anything is, the safe way first. */
 function RemoveDialog({ space, onClose }) {
   const [problem, report] = useState();
+  const [pictures, find] = useState([]);
+  useEffect(() => {
+    if (isOpen) stayingBlobs().then(find, () => find([]));
+  }, []);
   const isOpen = space.name === session.space?.name && Boolean(session.diary);
   const pending = isOpen ? session.status?.pending : space.pending;
   const remove = async () => {
@@ -49,6 +68,9 @@ function RemoveDialog({ space, onClose }) {
     <p>${pending === undefined ? t("removeUnknown")
       : pending > 0 ? t("removeLose", pending) : t("removeNone")}</p>
     ${isOpen && pending > 0 && html`<${PendingList} />`}
+    ${pictures.length > 0 && html`<${Note} tone="warning" title=${t("staying", pictures.length)}>
+      <button class="text" onClick=${() => downloadPictures(pictures)}>${t("download")}</button>
+    <//>`}
     ${problem && html`<${Note} tone="bad">${problem}<//>`}
     <div class="buttons stack">
       ${pending > 0 && html`<button class="main" onClick=${downloadAndRemove}>
@@ -142,22 +164,3 @@ function Check() {
         ${result.faults.join(" ")}<//>`}
       ${error && html`<${Note} tone="bad">${told(error)}<//>`}</div>`;
 }
-
-/** Own events that the server refused, with the reason of each. */
-export function Inbox() {
-  const [batches, take] = useState();
-  useEffect(() => {
-    session.diary.inbox().then(take, () => take([]));
-  }, [session.status?.inbox]);
-  if (batches?.length === 0) {
-    return html`<${State} icon="inbox" title=${t("inboxEmpty")} more=${t("inboxEmptyMore")} />`;
-  }
-  return html`<div class="column"><h1>${t("inbox")}</h1><p class="lead">${t("inboxMore")}</p>
-    <ul class="rows section">${batches?.map((batch) => html`<li class="row" key=${batch.origin}>
-      <span class="bad"><${Sign} state="refused" /></span>
-      <span class="words"><span class="name">${t("eventsIn", batch.events)}</span>
-        <span class="more">${batch.message}</span>
-        <span class="more"><code>${batch.origin} ${batch.rule}</code></span></span></li>`)}</ul>
-    </div>`;
-}
-

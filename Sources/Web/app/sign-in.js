@@ -51,7 +51,7 @@ export function SignIn() {
           error=${wrong} action=${canPaste && html`<button type="button" onClick=${paste}>
             <${Icon} name="paste" />${t("paste")}</button>`}>
           ${(given) => html`<input ...${given} class="code-input" value=${text} autocomplete="off"
-            autocapitalize="off" spellcheck="false" placeholder="diario_…"
+            autocapitalize="off" spellcheck="false" placeholder=${"diario_\u2026"}
             onInput=${(event) => type(event.currentTarget.value)} />`}<//>
         <div class="buttons act">
           <button class="main" disabled=${isBusy}>${t("signIn")}</button></div>

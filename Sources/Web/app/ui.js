@@ -153,9 +153,12 @@ export function Table({ label, columns, rows }) {
       <button class="text" onClick=${() => show(count + 5 * PAGE)}>${t("more")}</button></p>`}`;
 }
 
+/** What stands where nothing is: not the same as zero. */
+export const DASH = "\u2013";
+
 /** A value as a cell has it: nothing is a dash, and no zero. */
 export function cell(value) {
-  if (value === null || value === undefined) return "–";
+  if (value === null || value === undefined) return DASH;
   if (value === true || value === false) return t(value ? "yes" : "no");
   if (isNumber(value)) return number(value, { maximumFractionDigits: 6, useGrouping: "min2" });
   return String(value);

@@ -1,15 +1,13 @@
 // The language of the pages, and how they write numbers and times.
 
-import { english, italian } from "./texts.js";
-
-const all = { en: english, it: italian };
+import { texts } from "./texts.js";
 
 /** The language of the pages: what was chosen, else the first of the browser's that is here. */
 export const language = {
   get tag() {
     const chosen = localStorage.getItem("diario.language");
-    if (all[chosen]) return chosen;
-    const known = navigator.languages.map((tag) => tag.slice(0, 2)).find((tag) => all[tag]);
+    if (texts[chosen]) return chosen;
+    const known = navigator.languages.map((tag) => tag.slice(0, 2)).find((tag) => texts[tag]);
     return known ?? "en";
   },
   set tag(tag) {
@@ -18,10 +16,12 @@ export const language = {
   },
 };
 
-/** A text, with what it is about. */
+/** A text of texts/LANGUAGE.json; `{0}` and `{1}` in it are the values, and 1 has its own words. */
 export function t(key, ...values) {
-  const text = all[language.tag][key];
-  return typeof text === "function" ? text(...values) : text;
+  let text = texts[language.tag][key];
+  if (text.other) text = values[0] === 1 ? text.one : text.other;
+  if (Array.isArray(text)) text = text.join(" ");
+  return text.replaceAll(/\{(\d)\}/g, (_, index) => values[index]);
 }
 
 /** The texts of a thing that has some by language. */
@@ -31,13 +31,23 @@ export const spoken = (texts) => texts?.[language.tag] ?? texts?.en;
 export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** With the habits of the person's country, if the browser tells them for this language. */
-const locale = () => navigator.languages.find((tag) => tag.startsWith(language.tag)) ?? language.tag;
+const locale = () =>
+  navigator.languages.find((tag) => tag.startsWith(language.tag)) ?? language.tag;
 
 export const number = (value, options) => value.toLocaleString(locale(), options);
 export const time = (date) =>
   new Date(date).toLocaleTimeString(locale(), { hour: "2-digit", minute: "2-digit" });
 export const day = (date, options = { weekday: "long", day: "numeric", month: "long" }) =>
   new Date(date).toLocaleDateString(locale(), options);
+
+/** How many rows, and of what: `1 draft`. */
+export const count = ({ length }, one, other) => `${number(length)} ${length === 1 ? one : other}`;
+
+/** The day where the person is, as the log has days. */
+export function localDay() {
+  const now = new Date();
+  return new Date(now - now.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
+}
 
 /** Bytes as people read them: 18 MB. */
 export function size(bytes) {

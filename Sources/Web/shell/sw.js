@@ -4,8 +4,7 @@
 
 const NAME = "diario-VERSION";
 const FILES = FILE_LIST;
-/** The addresses below which pages have their own. */
-const PAGES = new Set(["/", "/inspect", "/fish"]);
+const PROGRAMS = new Set(["/healthz", "/metrics"]);
 /** The version before stays for tabs that still have it open. */
 const KEPT_COUNT = 2;
 
@@ -54,7 +53,10 @@ addEventListener("fetch", (event) => {
   const { request } = event;
   const url = new URL(request.url);
   if (request.method !== "GET" || url.origin !== location.origin) return;
-  const path = PAGES.has(url.pathname) ? "/" : url.pathname;
+  // A page finds in its address which one it is; what programs ask is none.
+  const isPage = request.mode === "navigate" && /^\/[a-z]*$/.test(url.pathname)
+    && !PROGRAMS.has(url.pathname);
+  const path = isPage ? "/" : url.pathname;
   // The interface of programs is none of ours, nor is a later version of this file.
   if (path !== "/" && path !== "/diario.js" && !path.startsWith("/web/") && !FILES.includes(path)) {
     return;
