@@ -17,13 +17,14 @@ class Kept extends Observed {
     });
     // The old pages go on until somebody asks for the new ones, in each tab.
     let isAsked = false;
-    const hadOne = Boolean(workers.controller);
+    let hadOne = Boolean(workers.controller);
     workers.addEventListener("controllerchange", () => {
       if (isAsked) location.reload();
       else if (hadOne) {
         session.newVersion = () => location.reload();
         session.changed();
       }
+      hadOne = true;
     });
     const offer = (worker) => {
       session.newVersion = () => {
