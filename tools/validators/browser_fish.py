@@ -10,10 +10,10 @@ from playwright.sync_api import sync_playwright
 
 from browser import opened
 from browser_data import hexadecimal
-from browser_pages import Visit
 from diario_program import Diario, main, require, wait_for
 from diario_program.browsing import WEB, Browser
 from diario_program.serving import Server
+from diario_program.visiting import Visit
 
 
 def check_commands(browser, token):

@@ -6,7 +6,6 @@ a picture of each screen is left there.
 
 import functools
 import json
-import os
 import pathlib
 import re
 import shutil
@@ -17,68 +16,11 @@ from playwright.sync_api import sync_playwright
 from diario_program import Diario, main, require, wait_for
 from diario_program.browsing import DAMAGE, WEB, Browser
 from diario_program.serving import Server
+from diario_program.visiting import Visit, look, signed_in
 
 PACKS = ("--pack", "all")
-SHOTS = os.environ.get("DIARIO_SHOTS")
 PHONE, DESKTOP, NARROW = (390, 844), (1440, 900), (320, 700)
 MARKUP = "<img src=x onerror=\"document.title='hit'\"> \u202egnp.exe <script>1</script>"
-
-
-class Visit:
-    """A page with what a person sees and does."""
-
-    def __init__(self, browser, path="/"):
-        self.browser = browser
-        self.page = browser.context.new_page()
-        self.faults = []
-        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
-        self.go(path)
-
-    def go(self, path):
-        self.page.goto(f"{self.browser.address}{path}")
-
-    def text(self):
-        return self.page.inner_text("body")
-
-    def sees(self, text, seconds=30, exact=False):
-        """Waits until a text is there."""
-        try:
-            found = self.page.get_by_text(text, exact=exact).filter(visible=True)
-            found.first.wait_for(timeout=seconds * 1000)
-        except Exception:
-            require(False, f"{text!r} is not seen at {self.page.url} ({self.faults})", self.text())
-
-    def fill(self, label, text):
-        self.page.get_by_label(label, exact=False).first.fill(text)
-
-    def choose(self, text):
-        self.page.locator(".choice label").filter(has_text=text).first.click()
-
-    def press(self, name, exact=True):
-        self.page.get_by_role("button", name=name, exact=exact).filter(visible=True).first.click()
-
-    def ask(self, body, value=None):
-        """Runs a part of JavaScript in the page, with its `session` and a `value`."""
-        return self.page.evaluate("""async (value) => {
-            const main = [...document.scripts].find(({ src }) => src.endsWith("/main.js")).src;
-            const { session } = await import(main.replace("main.js", "session.js"));
-            """ + body + "}", value)
-
-    def status(self):
-        return self.ask("return session.diary.status()")
-
-    def saving(self):
-        return self.page.locator("button.saving").get_attribute("aria-label")
-
-    def close(self):
-        require(not self.faults, "no code of the page fails", self.faults)
-        self.page.close()
-
-
-def signed_in(browser, token, path="/"):
-    visit = Visit(browser, f"{path}#token={token}&space=home")
-    visit.sees("Apps of this space")
-    return visit
 
 
 # ---- Signing in ----
@@ -118,6 +60,14 @@ def check_first_visit(browser, token):
 
 
 # ---- Queries and forms ----
+
+def record(visit, day, grams):
+    """A weight, by its form."""
+    visit.fill("Day", day)
+    visit.fill("Weight", grams)
+    visit.choose("Manual")
+    visit.press("Record")
+
 
 def check_all_queries(browser):
     """Every query of every pack answers in the page, with its values as they usually are."""
@@ -168,10 +118,7 @@ def check_forms(browser):
     other.sees("1 row")
     other.sees("78.4")
     require("first=2026-01-01" in other.page.url, "the address keeps what is asked for")
-    visit.fill("Day", "2026-03-03")
-    visit.fill("Weight", "79200")
-    visit.choose("Manual")
-    visit.press("Record")
+    record(visit, "2026-03-03", "79200")
     other.sees("2 rows")
     other.page.reload()
     other.sees("2 rows")
@@ -191,10 +138,7 @@ def check_offline(browser, server):
     server.kill()
     visit.page.reload()
     visit.sees("A person was weighed.")
-    visit.fill("Day", "2026-03-04")
-    visit.fill("Weight", "77000")
-    visit.choose("Manual")
-    visit.press("Record")
+    record(visit, "2026-03-04", "77000")
     wait_for(lambda: "Offline, 1 saved only here" in visit.saving(), "the sign says so", 60)
     visit.page.locator("button.saving").click()
     visit.sees("1 thing is saved only here")
@@ -244,10 +188,7 @@ def check_revoked(browser, server, diario):
     visit = signed_in(browser, old)
     diario.good("token", "revoke", old.split("_")[1], "--data", server.data)
     visit.go("/#/app/meals/record/weight.recorded")
-    visit.fill("Day", "2026-03-05")
-    visit.fill("Weight", "76000")
-    visit.choose("Manual")
-    visit.press("Record")
+    record(visit, "2026-03-05", "76000")
     wait_for(lambda: "Paused, 1 here" in visit.saving(), "sending is paused", 60)
     visit.page.locator("button.saving").click()
     visit.sees("Sending is paused")
@@ -278,10 +219,7 @@ def check_leaving(browser, server):
     visit.sees("Apps of this space")
     wait_for(lambda: "Paused" in visit.saving(), "it does not sync without one")
     visit.go("/#/app/meals/record/weight.recorded")
-    visit.fill("Day", "2026-03-06")
-    visit.fill("Weight", "75000")
-    visit.choose("Manual")
-    visit.press("Record")
+    record(visit, "2026-03-06", "75000")
     wait_for(lambda: "Paused, 1 here" in visit.saving(), "it is only here")
     visit.go("/#/spaces")
     visit.press("Remove from this device: home")
@@ -292,6 +230,7 @@ def check_leaving(browser, server):
         visit.press("Download the 1, then remove")
     require("75000" in pathlib.Path(download.value.path()).read_text(), "it is downloaded")
     visit.sees("Open a space")
+    visit.sees("was removed")
     names = visit.page.evaluate("""async () => {
         const names = [];
         try {
@@ -444,10 +383,7 @@ def check_unsafe(play, folder, server, token):
     visit.sees("This window keeps nothing.")
     require("This window keeps nothing" in visit.saving(), "the sign says so", visit.saving())
     visit.go("/#/app/meals/record/weight.recorded")
-    visit.fill("Day", "2026-03-07")
-    visit.fill("Weight", "74000")
-    visit.choose("Manual")
-    visit.press("Record")
+    record(visit, "2026-03-07", "74000")
     wait_for(lambda: visit.status()["pending"] == 0, "it is sent all the same", 60)
     visit.close()
     browser.close()
@@ -504,19 +440,6 @@ def check_looks(browser):
     visit.page.evaluate("localStorage.removeItem('diario.language')")
     visit.page.evaluate("localStorage.removeItem('diario.theme')")
     visit.close()
-
-
-def look(visit, axe, name):
-    if SHOTS:
-        visit.page.screenshot(path=f"{SHOTS}/{name}.png", full_page="320" in name)
-    found = []
-    width = visit.page.evaluate("document.documentElement.scrollWidth - innerWidth")
-    if width > 0:
-        found.append(f"{name}: {width} px too wide")
-    for violation in axe.run(visit.page).response["violations"]:
-        nodes = [node["html"][:160] for node in violation["nodes"][:2]]
-        found.append(f"{name}: {violation['id']}: {violation['help']}: {nodes}")
-    return found
 
 
 def check_keyboard(browser):
