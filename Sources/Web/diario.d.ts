@@ -200,6 +200,12 @@ export interface Answer {
   head: number;
 }
 
+export interface Asking {
+  bigint?: boolean;
+  /** Ends the question; without it one ends after 10 s. */
+  signal?: AbortSignal;
+}
+
 export interface Verification {
   ok: boolean;
   events: number;
@@ -220,8 +226,8 @@ export interface Diary {
   ): Promise<Answer>;
   view(view: string, input: object, more?: { language?: string }): Promise<Row>;
   /** Integers beyond 2^53 come as BigInt; with `bigint` all do. */
-  query(query: string, parameters?: object, more?: { bigint?: boolean }): Promise<Row[]>;
-  sql(select: string, parameters?: object, more?: { bigint?: boolean }): Promise<Row[]>;
+  query(query: string, parameters?: object, more?: Asking): Promise<Row[]>;
+  sql(select: string, parameters?: object, more?: Asking): Promise<Row[]>;
   /** Calls `take` with the rows now and whenever they may have changed; gives what ends that. */
   live(
     query: string,

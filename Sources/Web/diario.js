@@ -5,6 +5,7 @@
 
 import { DiarioError } from "./engine.js";
 import { follow } from "./follow.js";
+import { Live } from "./live.js";
 import { checkProof, stepsOf } from "./proofs.js";
 import { nameOf, remove, salvage } from "./salvage.js";
 
@@ -12,6 +13,8 @@ export { checkProof, DiarioError, remove, salvage, stepsOf };
 
 /** Milliseconds after which a tab that has the diary and says nothing counts as busy. */
 const SILENCE = 2000;
+/** Milliseconds that a worker has to hear that a question is ended. */
+const CANCELING = 500;
 /** Milliseconds until a tab that could not open the diary tries again. */
 const AGAIN = 1000;
 /** Calls that are not done twice. */
@@ -103,6 +106,9 @@ class Diary {
     } else if (data.news) {
       this.#tell(data.news);
       this.#channel.postMessage({ news: data.news });
+    } else if (data.canceled) {
+      clearTimeout(this.#ending.get(data.canceled));
+      this.#ending.delete(data.canceled);
     } else if (data.closed) {
       this.#worker.terminate();
     } else {
@@ -113,6 +119,7 @@ class Diary {
   /** The worker could not open the diary; while another tab has it, this one tries again. */
   #failed(error) {
     this.#worker.terminate();
+    this.#leads = false;
     if (this.#isOpen) setTimeout(() => this.#isClosed || this.#start(), AGAIN);
     else this.#fail(error);
   }
@@ -134,6 +141,8 @@ class Diary {
     } else if (data.call && this.#leads) {
       this.#channel.postMessage({ heard: data.call.id });
       this.#serve(data.call);
+    } else if (data.cancel && this.#leads) {
+      this.#end(data.cancel);
     } else if (data.heard) {
       const call = this.#waiting.get(data.heard);
       if (call) call.isHeard = true;
@@ -196,6 +205,7 @@ class Diary {
 
   #post(call) {
     if (this.#leads) {
+      call.isHeard = true;
       this.#worker.postMessage(call.message);
       return;
     }
@@ -204,6 +214,30 @@ class Diary {
       if (!this.#waiting.has(call.message.id) || call.isHeard || this.#leads) return;
       this.#tell({ busy: true });
     }, SILENCE);
+  }
+
+  /** Questions that are being ended: the worker may be in the middle of a long step. */
+  #ending = new Map();
+
+  /** Ends a call; if the worker does not hear of it, it is ended, and another one goes on. */
+  #end(id) {
+    this.#worker.postMessage({ cancel: id });
+    const timer = setTimeout(() => {
+      this.#ending.delete(id);
+      const message = "It was ended.";
+      this.#failed(new DiarioError({ kind: "busy", message }));
+    }, CANCELING);
+    this.#ending.set(id, timer);
+  }
+
+  /** Lets who asked end it. */
+  #abort(id) {
+    const call = this.#waiting.get(id);
+    if (!call) return;
+    this.#waiting.delete(id);
+    call.reject(new DiarioError({ kind: "system", message: "It was ended before it was done." }));
+    if (this.#leads) this.#end(id);
+    else this.#channel.postMessage({ cancel: id });
   }
 
   /** Another tab has the diary now, or this one: what nobody answered is sent once more. */
@@ -306,46 +340,37 @@ class Diary {
   // ---- Asking ----
 
   /** The rows of a query of a pack. */
-  async query(query, parameters = {}, { bigint = false } = {}) {
-    return (await this.#call("ask", { query, parameters, bigint })).rows;
+  async query(query, parameters = {}, { bigint = false, signal } = {}) {
+    return (await this.#ask({ query, parameters, bigint }, signal)).rows;
   }
 
   /** The rows of a SELECT over the read models of all packs. */
-  async sql(sql, parameters = {}, { bigint = false } = {}) {
-    return (await this.#call("ask", { sql, parameters, bigint })).rows;
+  async sql(sql, parameters = {}, { bigint = false, signal } = {}) {
+    return (await this.#ask({ sql, parameters, bigint }, signal)).rows;
+  }
+
+  async #ask(question, signal) {
+    signal?.throwIfAborted();
+    const answer = this.#call("ask", question);
+    const id = `${this.#tab}/${this.#lastNumber}`;
+    const abort = () => this.#abort(id);
+    signal?.addEventListener("abort", abort);
+    try {
+      return await answer;
+    } finally {
+      signal?.removeEventListener("abort", abort);
+    }
   }
 
   /** Gives the rows of a query now, and again each time a table changes that it was read from. */
   live(query, parameters, take, failed = () => {}) {
-    const pack = query.includes(".") ? query.split(".")[0] : undefined;
-    let tables = [];
-    let isAsking = false;
-    let isStale = false;
-    const live = {
-      changed: (news) => {
-        const packs = pack ? [pack] : Object.keys(news);
-        const names = packs.flatMap((name) => news[name] ?? []);
-        if (names.includes("*") || names.some((name) => tables.includes(name))) ask();
-      },
-    };
-    const ask = async () => {
-      isStale = isAsking;
-      if (isAsking) return;
-      isAsking = true;
-      try {
-        const answer = await this.#call("ask", { query, parameters });
-        tables = answer.tables;
-        if (this.#live.has(live)) take(answer.rows);
-      } catch (error) {
-        failed(error);
-      }
-      isAsking = false;
-      if (isStale && this.#live.has(live)) ask();
-    };
-    live.ask = ask;
+    const live = new Live(() => this.#call("ask", { query, parameters }), query, take, failed);
     this.#live.add(live);
-    ask();
-    return () => this.#live.delete(live);
+    live.ask();
+    return () => {
+      live.isOver = true;
+      this.#live.delete(live);
+    };
   }
 
   // ---- The replica ----

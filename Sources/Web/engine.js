@@ -63,6 +63,8 @@ export class Engine {
   #exports;
   #slots;
   #names = new Map();
+  /** Called once its code stopped where it should not. */
+  onTrap;
   /** The longest call of each name, in milliseconds: nobody is answered meanwhile. */
   longest = {};
 
@@ -188,6 +190,12 @@ export class Engine {
     const began = performance.now();
     try {
       return this.#checked(body());
+    } catch (error) {
+      // A trap, or no more stack: what is in its memory cannot be used any more.
+      if (!(error instanceof WebAssembly.RuntimeError || error instanceof RangeError)) throw error;
+      this.onTrap?.();
+      const message = `The engine stopped (${error.message}), and starts again.`;
+      throw new DiarioError({ kind: "system", message });
     } finally {
       const took = performance.now() - began;
       if (took > (this.longest[name] ?? 0)) this.longest[name] = took;

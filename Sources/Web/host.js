@@ -38,6 +38,8 @@ export class Host {
   #syncing;
   #wake = new AbortController();
   #notify;
+  /** Called once the engine cannot be used any more: this host is to be left then. */
+  onTrap;
 
   /**
    * `url` and `token` lead to the space of the server; `module` is the compiled engine, and
@@ -71,6 +73,7 @@ export class Host {
   async #takePool() {
     const [module, slots] = await Promise.all([this.#options.module, this.#firstSlots()]);
     this.#engine = new Engine(module, slots);
+    this.#engine.onTrap = () => this.onTrap?.();
     this.#engine.takePool();
   }
 

@@ -38,6 +38,8 @@ async function lead({ url, token, storage, name }) {
   const module = compiled();
   const folder = isKept ? SlotFolder.open("diario", name) : undefined;
   host = new Host({ module, folder, url, token, notify: (news) => postMessage({ news }) });
+  // The answer to the call that ended so goes first.
+  host.onTrap = () => setTimeout(() => postMessage({ failed: { kind: "system", message: "" } }));
   await host.open((progress) => postMessage({ news: { copying: progress } }));
   host.connect();
 }
@@ -73,7 +75,14 @@ function salvage({ name }) {
   });
 }
 
+/** What ends a question that is answered, by the ids of calls. */
+const ends = new Map();
+
 async function call({ id, method, values }) {
+  if (method === "ask") {
+    ends.set(id, new AbortController());
+    values.push(ends.get(id).signal);
+  }
   try {
     if (!host) {
       throw new DiarioError({ kind: "busy", message: "This tab does not have the diary." });
@@ -85,6 +94,8 @@ async function call({ id, method, values }) {
     postMessage({ id, result: await host[method](...values) });
   } catch (error) {
     postMessage({ id, error: told(error) });
+  } finally {
+    ends.delete(id);
   }
 }
 
@@ -92,7 +103,10 @@ onmessage = ({ data }) => {
   if (data.open) elect(data.open);
   else if (data.salvage) salvage(data.salvage);
   else if (data.method) call(data);
-  else if (data.online) host?.heardOfNews();
+  else if (data.cancel) {
+    ends.get(data.cancel)?.abort();
+    postMessage({ canceled: data.cancel });
+  } else if (data.online) host?.heardOfNews();
   else if (data.close) {
     host?.close();
     host = undefined;

@@ -146,6 +146,42 @@ def check_hung(browser, server, token):
     second.close()
 
 
+def check_ended(browser, server, token):
+    """A question without an end is ended, by who asked or by itself; a trap ends nothing else."""
+    page = browser.page()
+    opened(page, server.url(), token)
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) " \
+        "SELECT sum(i) FROM n"
+    told = page.evaluate("""async (sql) => {
+        const began = performance.now();
+        try {
+            await diary.sql(sql, {}, { signal: AbortSignal.timeout(300) });
+        } catch (error) {
+            const rows = await diary.sql("SELECT 1 AS one");
+            return { message: error.message, rows, took: performance.now() - began };
+        }
+    }""", endless)
+    require(told and told["rows"] == [{"one": 1}] and told["took"] < 8000, "it is ended", told)
+    told = page.evaluate(FAILS, ["sql", endless])
+    require(told and "10" in told["message"] or told["kind"] == "tooLarge", "and by itself", told)
+    count = len(events_of(page))
+    # What the engine asks of the browser fails as a trap does.
+    page.workers[0].evaluate("""() => {
+        const now = Date.now;
+        Date.now = () => {
+            Date.now = now;
+            throw new WebAssembly.RuntimeError("unreachable");
+        };
+    }""")
+    told = page.evaluate(FAILS, ["record", "meals.weight.recorded",
+                                 {"day": "2026-03-02", "weightG": 97_500, "source": "manual"}])
+    require(told and told["kind"] == "system", "a trap is told", told)
+    require(len(events_of(page)) in (count, count + 1), "and it goes on")
+    page.evaluate(RECORD, [97_501])
+    require(page.evaluate("diary.verify()")["ok"], "it verifies")
+    page.close()
+
+
 def check_copied(browser, server, token, folder):
     """A profile that was copied is noticed: both record, and nothing of either is lost."""
     page = browser.page()
@@ -399,6 +435,7 @@ def check(path, folder):
             check_hostile(browser, server, token)
             check_tabs(browser, server, token)
             check_hung(browser, server, token)
+            check_ended(browser, server, token)
             check_full(browser, server, token)
             check_offline(browser, server, token)
             check_copied(browser, server, token, folder)

@@ -37,6 +37,8 @@ final class AnswerJob: PageJob {
 
     /// Rows between two looks at the clock.
     private static let rowCount = 16
+    /// Milliseconds after which nobody waits for an answer any more.
+    private static let timeMax: Int64 = 10_000
 
     init(_ question: Question, _ models: ReadModels) {
         (self.question, self.models) = (question, models)
@@ -49,7 +51,9 @@ final class AnswerJob: PageJob {
             isFollowing = false
         }
         guard let answer else {
-            let found = try models.ask(question).answer()
+            let space = models.space
+            let end = space.now.milliseconds + Self.timeMax
+            let found = try models.ask(question).answer(isOver: { space.now.milliseconds > end })
             try found.checkNames()
             answer = found
             return .more(Self.head(of: found))
