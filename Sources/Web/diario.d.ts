@@ -22,7 +22,8 @@ export class DiarioError extends Error {
 export interface Options {
   /** The address of the space: /v1/spaces/NAME of the server that serves this page, or another. */
   url: string;
-  token: string;
+  /** Without one it does not sync: what is here is read, and more is recorded. */
+  token?: string;
   /** "opfs" for files of this origin, "memory" for none; "auto" takes files where there are some. */
   storage?: "auto" | "opfs" | "memory";
   /** Told how far the first copy of the space has come. */

@@ -125,7 +125,7 @@ function SavingPanel({ onClose }) {
         <div class="number">${number(head + pending)}</div>
         ${usage !== undefined && html`<div class="small quiet">
           ${t("of", size(usage), size(quota))}</div>`}</div>
-      <div class="between"></div>
+      <div class="between ${pending === 0 ? "whole" : ""}"></div>
       <div><span class="dot ${pending === 0 ? "full" : ""}"></span>
         <b class="small">${t("server")}</b>
         <div class="number">${number(head)}</div>
