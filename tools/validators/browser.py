@@ -182,6 +182,25 @@ def check_ended(browser, server, token):
     page.close()
 
 
+def check_clock(browser, server, token):
+    """A device whose clock is years ahead, and then right again, records and syncs."""
+    page = browser.page()
+    opened(page, server.url(), token)
+    page.workers[0].evaluate("""() => {
+        const now = Date.now;
+        Date.now = () => now() + 5 * 365 * 86_400_000;
+        self.right = () => { Date.now = now; };
+    }""")
+    page.evaluate(RECORD, [97_601])
+    wait_for(lambda: page.evaluate("diary.status()")["pending"] == 0, "it is sent", 60)
+    page.workers[0].evaluate("right()")
+    page.evaluate(RECORD, [97_602])
+    wait_for(lambda: page.evaluate("diary.status()")["pending"] == 0, "the next one too", 60)
+    require(page.evaluate("diary.status()")["inbox"] == 0, "neither is refused")
+    require({97_601, 97_602} <= {row["g"] for row in events_of(page)}, "both are there")
+    page.close()
+
+
 def check_copied(browser, server, token, folder):
     """A profile that was copied is noticed: both record, and nothing of either is lost."""
     page = browser.page()
@@ -436,6 +455,7 @@ def check(path, folder):
             check_tabs(browser, server, token)
             check_hung(browser, server, token)
             check_ended(browser, server, token)
+            check_clock(browser, server, token)
             check_full(browser, server, token)
             check_offline(browser, server, token)
             check_copied(browser, server, token, folder)

@@ -157,6 +157,10 @@ def check_offline(browser, server):
     server.start()
     visit.page.evaluate("dispatchEvent(new Event('online'))")
     wait_for(lambda: "All on the server" in visit.saving(), "it is sent", 60)
+    browser.context.set_offline(True)
+    wait_for(lambda: "Offline" in visit.saving(), "the network is gone")
+    browser.context.set_offline(False)
+    wait_for(lambda: "All on the server" in visit.saving(), "and there again")
     visit.close()
 
 
