@@ -4,6 +4,7 @@ import os
 
 from . import require
 
+PACKS = ("--pack", "all")
 SHOTS = os.environ.get("DIARIO_SHOTS")
 
 
@@ -76,3 +77,11 @@ def look(visit, axe, name):
         nodes = [node["html"][:160] for node in violation["nodes"][:2]]
         found.append(f"{name}: {violation['id']}: {violation['help']}: {nodes}")
     return found
+
+
+def record(visit, day, grams):
+    """A weight, by its form."""
+    visit.fill("Day", day)
+    visit.fill("Weight", grams)
+    visit.choose("Manual")
+    visit.press("Record")
