@@ -20,7 +20,11 @@ def check_commands(browser, token):
     """A command can be tried first; what it refuses is told in words of the pack."""
     visit = Visit(browser, f"/#token={token}&space=quay")
     visit.sees("species in season")
-    visit.go("/#/app/fish/do/assessment.start")
+    visit.go("/#/app/fish")
+    visit.fill("Find", "judge a fish")
+    visit.sees("Begins to judge a fish.")
+    require("What to buy instead" not in visit.text(), "what was not looked for is gone")
+    visit.page.get_by_role("link", name="Begins to judge a fish.").click()
     visit.fill("Species", "sgombro")
     visit.press("Check without recording")
     visit.sees("This would be recorded:")

@@ -40,32 +40,43 @@ export function mayRecord(types) {
 
 // ---- What there is ----
 
+/** More than these are looked through by typing. */
+const FEW = 12;
+
+/** Without marks and capitals, so that `perche` finds what is written with an accent. */
+const folded = (text) => text.normalize("NFD").replaceAll(/\p{M}/gu, "").toLowerCase();
+
 export function AppPage({ pack }) {
-  const commands = pack.commands.filter(({ kind }) => kind === "command");
-  const views = pack.commands.filter(({ kind }) => kind === "view");
-  const href = (kind, name) => `/#/app/${pack.name}/${kind}/${name}`;
+  const [wanted, want] = useState("");
   const short = (name) => name.slice(pack.name.length + 1);
+  const item = (kind, name, text) => ({
+    href: `/#/app/${pack.name}/${kind}/${name}`, name: text, more: name,
+  });
+  const declared = (kind) => pack.commands.filter((one) => one.kind === kind);
+  const commands = declared("command");
+  const sections = [
+    ["queries", pack.queries.map(({ name, title }) => item("query", name, sentence(title)))],
+    ["actions", commands.map(({ name, description }) =>
+      item("do", short(name), spoken(description)))],
+    ["records", commands.length > 0 ? [] : pack.types.map(({ name, schema }) =>
+      item("record", short(name), schema.description ?? short(name)))],
+    ["views", declared("view").map(({ name, description }) =>
+      item("view", short(name), spoken(description)))],
+  ];
+  const count = sections.reduce((sum, [, items]) => sum + items.length, 0);
+  const found = sections.map(([title, items]) => [title, items.filter(({ name, more }) =>
+    folded(`${name} ${more}`).includes(folded(wanted)))]).filter(([, items]) => items.length > 0);
   return html`<div class="column"><h1>${appName(pack)}</h1>
     <p class="lead">${pack.description}</p>
-    <${Section} title=${t("queries")} items=${pack.queries.map((query) => ({
-      href: href("query", query.name), name: sentence(query.title), more: query.name,
-    }))} />
-    <${Section} title=${t("actions")} items=${commands.map((command) => ({
-      href: href("do", short(command.name)), name: spoken(command.description),
-      more: short(command.name),
-    }))} />
-    ${commands.length === 0 && html`<${Section} title=${t("records")}
-      items=${pack.types.map((type) => ({
-        href: href("record", short(type.name)), name: type.schema.description ?? short(type.name),
-        more: short(type.name),
-      }))} />`}
-    <${Section} title=${t("views")} items=${views.map((view) => ({
-      href: href("view", short(view.name)), name: spoken(view.description), more: short(view.name),
-    }))} /></div>`;
+    ${count > FEW && html`<${Field} label=${t("find")}>${(given) => html`
+      <input type="search" autocomplete="off" ...${given} value=${wanted}
+        onInput=${(event) => want(event.currentTarget.value)} />`}<//>`}
+    ${found.map(([title, items]) => html`<${Section} key=${title} title=${t(title)}
+      items=${items} />`)}
+    <p class="quiet section" role="status">${found.length === 0 && t("noRows")}</p></div>`;
 }
 
 function Section({ title, items }) {
-  if (items.length === 0) return null;
   return html`<section class="section"><h2>${title}</h2><ul class="rows">${items.map(
     (item) => html`<${Row} key=${item.href} ...${item} />`)}</ul></section>`;
 }
