@@ -78,8 +78,22 @@ def check_all_queries(browser):
         return { failed, count };
     """)
     require(told["count"] > 20 and not told["failed"], "all queries answer", told)
+    # Each has a page, as each command, view and type; `close` asks whether one failed.
+    paths = visit.ask("""
+        const short = (name) => name.slice(name.indexOf(".") + 1);
+        return session.declared.filter(({ name }) => name !== "engine").flatMap((pack) => [
+            ...pack.queries.map(({ name }) => `${pack.name}/query/${name}`),
+            ...pack.commands.map(({ name, kind }) =>
+                `${pack.name}/${kind === "view" ? "view" : "do"}/${short(name)}`),
+            ...pack.types.map(({ name }) => `${pack.name}/record/${short(name)}`),
+        ]);
+    """)
+    for path in paths:
+        visit.page.evaluate("(path) => { location.hash = `#/app/${path}`; }", path)
+        visit.page.wait_for_timeout(80)
+        require(visit.page.locator(".frame .state").count() == 0, f"there is no page of {path}")
     visit.close()
-    return told["count"]
+    return f"{told['count']} queries answered, {len(paths)} pages of apps"
 
 
 def check_forms(browser):
@@ -240,7 +254,7 @@ def check(path, folder):
             check_offline(browser, server)
         finally:
             browser.close()
-    return f"{len(SCREENS) + 1} screens, {count} queries"
+    return f"{len(SCREENS) + 1} screens, {count}"
 
 
 if __name__ == "__main__":

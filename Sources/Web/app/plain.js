@@ -11,18 +11,13 @@ import { language, localDay, sentence, spoken, t } from "./words.js";
 
 /** The words for a value of a named type. */
 function wordFor(pack, type, value) {
-  const known = pack.texts;
-  const words = known[language.tag]?.types?.[type] ?? known.en?.types?.[type];
-  return words?.[value] ?? value;
+  return (pack.texts[language.tag] ?? pack.texts.en)?.types?.[type]?.[value] ?? value;
 }
 
-/** The label of a column or of a parameter, by the texts of the pack. */
+/** The label of a column or of a parameter, by the texts of the pack; some have help beside it. */
 function labelFor(pack, name) {
-  const known = pack.texts;
-  return (
-    known[language.tag]?.fields?.[name] ?? known.en?.fields?.[name]
-    ?? titleOf(name, { type: "integer" })
-  );
+  const found = (pack.texts[language.tag] ?? pack.texts.en)?.fields?.[name];
+  return found?.title ?? found ?? titleOf(name, { type: "integer" });
 }
 
 /** Whether this token may record an event of a type, as the server said last. */
