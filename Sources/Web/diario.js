@@ -116,10 +116,11 @@ class Diary {
     }
   }
 
-  /** The worker could not open the diary; while another tab has it, this one tries again. */
+  /** The worker could not open the diary, or ended; where it was open once, it is tried again. */
   #failed(error) {
     this.#worker.terminate();
     this.#leads = false;
+    if (this.#isOpen && error.message !== "") this.#tell({ problem: error.message });
     if (this.#isOpen) setTimeout(() => this.#isClosed || this.#start(), AGAIN);
     else this.#fail(error);
   }
@@ -224,8 +225,7 @@ class Diary {
     this.#worker.postMessage({ cancel: id });
     const timer = setTimeout(() => {
       this.#ending.delete(id);
-      const message = "It was ended.";
-      this.#failed(new DiarioError({ kind: "busy", message }));
+      this.#failed(new DiarioError({ kind: "busy", message: "" }));
     }, CANCELING);
     this.#ending.set(id, timer);
   }

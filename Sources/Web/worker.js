@@ -38,7 +38,7 @@ async function lead({ url, token, storage, name }) {
   const module = compiled();
   const folder = isKept ? SlotFolder.open("diario", name) : undefined;
   host = new Host({ module, folder, url, token, notify: (news) => postMessage({ news }) });
-  // The answer to the call that ended so goes first.
+  // After the answer to the call in which it happened.
   host.onTrap = () => setTimeout(() => postMessage({ failed: { kind: "system", message: "" } }));
   await host.open((progress) => postMessage({ news: { copying: progress } }));
   host.connect();
